@@ -366,7 +366,7 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 	}
 	cq_commit(s, cq, cqn, solicited);
 	if (TRACE_ON(LOG_CQE) && c->why)
-		eng_trace_error_cqe(cqn, c);
+		eng_trace_error_cqe(s, cqn, c);
 	return 0;
 }
 

@@ -173,7 +173,7 @@ extern uint64_t (*eng_clock)(void);
 
 /* trace.c: called while the topic is on. */
 void eng_trace_doorbell(struct seg *s, uint32_t uar, uint32_t offset, const uint8_t v[8]);
-void eng_trace_error_cqe(uint32_t cqn, const struct eng_cqe *c);
+void eng_trace_error_cqe(const struct seg *s, uint32_t cqn, const struct eng_cqe *c);
 /* type UINT32_MAX: without a type */
 void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, uint32_t type);
 

@@ -5,13 +5,29 @@
  */
 #include "engine/priv.h"
 #include "hw/cq.h"
+#include "hw/hca.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "util/fmt.h"
 #include "util/rec.h"
 #include "wire/ib_event.h"
+#include "wire/prm/prm.h"
 
 #define UAR_CQ_DOORBELL 0x20
+
+/* "RC QP of mlx5_0" behind a QPN, with LOG_OBJECTS. */
+static void rec_qp(struct rec *r, const struct seg *s, uint32_t qpn)
+{
+	const struct hw_qp *qp = r->options & LOG_OBJECTS ? hw_qp(s, qpn) : NULL;
+	const struct hw_hca *hca = qp ? hw_hca(s, qp->hca) : NULL;
+	const char *st = qp ? prm_value_name(&layout_qpc, LF_qpc_st_BIT, qp->st) : NULL;
+	char text[64];
+
+	if (!hca)
+		return;
+	fmt(text, sizeof(text), "%s QP of mlx5_%u", st ? st : "DCT", hca->dev_index);
+	rec_object(r, "qpn", text);
+}
 
 static void rec_send_doorbell(struct rec *r, struct seg *s, const uint8_t *v)
 {
@@ -20,6 +36,7 @@ static void rec_send_doorbell(struct rec *r, struct seg *s, const uint8_t *v)
 	const struct hw_qp *qp = hw_qp(s, qpn);
 
 	rec_x(r, "qpn", qpn);
+	rec_qp(r, s, qpn);
 	if (!qp)
 		rec_s(r, "qp", "unknown");
 	rec_u(r, "wqe_index", LAYOUT_GET(wqe_ctrl, v, wqe_index));
@@ -56,7 +73,7 @@ void eng_trace_doorbell(struct seg *s, uint32_t uar, uint32_t offset, const uint
 	rec_end(&r);
 }
 
-void eng_trace_error_cqe(uint32_t cqn, const struct eng_cqe *c)
+void eng_trace_error_cqe(const struct seg *s, uint32_t cqn, const struct eng_cqe *c)
 {
 	uint8_t opcode = LAYOUT_GET8(err_cqe, c->b, opcode);
 	uint8_t syndrome = LAYOUT_GET8(err_cqe, c->b, syndrome);
@@ -64,9 +81,11 @@ void eng_trace_error_cqe(uint32_t cqn, const struct eng_cqe *c)
 	struct rec r;
 
 	rec_begin(&r, LOG_CQE, opcode == CQE_REQ_ERR ? "send error" : "receive error", 0);
+	r.failed = true;
 	rec_group(&r, "cqe", "(");
 	rec_x(&r, "cqn", cqn);
 	rec_x(&r, "qpn", LAYOUT_GET(err_cqe, c->b, qpn));
+	rec_qp(&r, s, (uint32_t)LAYOUT_GET(err_cqe, c->b, qpn));
 	rec_u(&r, "wqe_counter", LAYOUT_GET(err_cqe, c->b, wqe_counter));
 	if (opcode == CQE_REQ_ERR)
 		rec_code(&r, "send_opcode", sent, wqe_opcode_name(sent));

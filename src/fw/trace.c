@@ -6,6 +6,7 @@
 #include "fw/priv.h"
 
 #include <errno.h>
+#include "hw/hca.h"
 #include "util/clock.h"
 #include "util/fmt.h"
 #include "util/log.h"
@@ -41,6 +42,7 @@ static uint32_t rec_body(struct rec *r, const struct fw_call *k, const uint8_t *
 static void rec_input(struct rec *r, const struct fw_call *k, const void *in, uint32_t inlen)
 {
 	uint32_t known = k->cmd ? k->cmd->in->bytes : 0;
+	char device[16];
 	const struct layout_rec how = {
 		.open = k->cmd ? trace_variant : NULL,
 		.name = prm_value_name,
@@ -49,6 +51,10 @@ static void rec_input(struct rec *r, const struct fw_call *k, const void *in, ui
 	};
 
 	rec_group(r, "in", "(");
+	if (r->options & LOG_OBJECTS) {
+		fmt(device, sizeof(device), "mlx5_%u", k->hca->dev_index);
+		rec_s(r, "device", device);
+	}
 	if (k->cmd) {
 		layout_rec(r, k->cmd->in, in, inlen, &how);
 	} else {
@@ -181,6 +187,7 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 	fmt(name, sizeof(name), prm_opcode_name(opcode)[0] == '?' ? "%s(0x%x)" : "%s",
 	    prm_opcode_name(opcode), opcode);
 	rec_begin(&r, LOG_FW, name, since);
+	r.failed = result != FW_R_NONE;
 	rec_input(&r, k, k->in, inlen);
 	if (result == FW_R_NONE && k->cmd && trace_any_set(k->out, outlen)) {
 		rec_group(&r, "out", " -> ");

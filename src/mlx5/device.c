@@ -165,6 +165,7 @@ void mlx5_get_device(struct seg *s, uint32_t hca, struct uv_device *d)
 		.gid_tbl_len = hw_port_gids(p),
 		.pkey_tbl_len = hw_port_pkeys(p),
 		.roce = hw_port_is_eth(p),
+		.index = h->dev_index,
 	};
 }
 

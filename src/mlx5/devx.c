@@ -144,10 +144,22 @@ static int devx_obj_destroy(struct uv_object *o, int why)
 	return r;
 }
 
+/* CREATE_QP makes a "QP". */
+static const char *devx_obj_kind(const struct uv_object *o)
+{
+	const char *made_by =
+		fw_opcode_name((uint16_t)(((const struct devx_obj *)o)->object >> 32));
+	const char *kind = strchr(made_by, '_');
+
+	return kind ? kind + 1 : made_by;
+}
+
 const struct uv_type mlx5_devx_obj_type = {
 	.name = "DEVX_OBJ",
 	.object_id = MLX5_IB_OBJECT_DEVX_OBJ,
 	.size = sizeof(struct devx_obj),
+	.number = offsetof(struct devx_obj, object), /* its lower half */
+	.kind = devx_obj_kind,
 	.destroy_order = 1,
 	.destroy = devx_obj_destroy,
 };

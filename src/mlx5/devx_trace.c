@@ -9,6 +9,7 @@ void mlx5_show_cmd_in(struct rec *r, const char *name, const uint8_t *p, size_t 
 	uint16_t opcode = LAYOUT_GET16(cmd_in, p, opcode);
 	const struct layout *in = NULL, *out;
 
+	rec_about(r, fw_opcode_name(opcode));
 	rec_group(r, name, "{");
 	rec_code(r, "opcode", opcode, fw_opcode_name(opcode));
 	/*

@@ -24,6 +24,7 @@ const struct uv_type mlx5_devx_umem_type = {
 	.name = "DEVX_UMEM",
 	.object_id = MLX5_IB_OBJECT_DEVX_UMEM,
 	.size = sizeof(struct devx_umem),
+	.number = offsetof(struct devx_umem, umem.id),
 	.destroy_order = 3,
 	.destroy = devx_umem_destroy,
 };

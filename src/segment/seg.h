@@ -112,6 +112,13 @@ struct seg_table_hdr {
 	uint64_t used_off; /* uint32_t[]: claimed elements per SEG_BLOCK; never too low */
 };
 
+/* What a trace of the whole fabric wants (tap.h). */
+struct seg_tap {
+	_Atomic uint32_t turn; /* odd: there is such a trace; each has another number */
+	char topics[124];
+	char options[1152];
+};
+
 struct seg_hdr {
 	uint64_t magic;
 	uint32_t layout_version;
@@ -126,6 +133,7 @@ struct seg_hdr {
 	 */
 	_Atomic uint64_t epoch;
 	char name[64]; /* name of the fabric */
+	struct seg_tap tap;
 	struct seg_table_hdr table[SEG_T_COUNT];
 };
 
@@ -167,8 +175,10 @@ struct seg {
 	char dir[256]; /* the fabric's directory */
 	struct seg_memfd memfd[SEG_MEMFDS];
 	struct seg_memget memget;
-	_Atomic uint32_t said; /* diagnostics that are given once (mem.c) */
-	bool polled;           /* this process's doorbells are polled, not trapped */
+	_Atomic uint32_t said;     /* diagnostics that are given once (mem.c) */
+	_Atomic uint32_t tap_seen; /* the turn of seg_hdr.tap that this process has taken */
+	_Atomic uint32_t tap_busy; /* a thread is taking it */
+	bool polled;               /* this process's doorbells are polled, not trapped */
 	/* 1 + descriptor of the supervisor's connection, for link_wake(); 0: none */
 	_Atomic int wake_fd;
 	/*

@@ -5,6 +5,7 @@
  * the program's close() and connect() may be wrapped.
  */
 #include "segment/suplink.h"
+#include "segment/tap.h"
 #include "segment/memfd.h"
 #include "segment/slot.h"
 #include "util/fmt.h"
@@ -385,6 +386,7 @@ int link_join(struct link *l, struct seg *s, const char *dir, const char *host)
 	l->slot = m.slot;
 	l->gen = m.gen;
 	atomic_store(&s->wake_fd, l->fd + 1);
+	tap_look(s);
 	TRACE(LOG_LINK, "joined %s as slot %u.%u", s->hdr->name, m.slot, m.gen);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "segment/proc.h"
 #include "segment/suplink.h"
+#include "segment/tap.h"
 #include "ucma/ucma.h"
 #include "umad/umad.h"
 #include "util/clock.h"
@@ -170,6 +171,7 @@ static void *devthread(void *arg)
 			pause = poll_pause(worked, pause, &idle_since);
 			max = pause < max ? pause : max;
 		}
+		tap_look(s);
 		look_for_supervisor(s, &look_at);
 		due = eng_run_due(s);
 		mads = umad_run_due(s);

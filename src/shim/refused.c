@@ -107,7 +107,8 @@ void refused_path(const char *path)
 	}
 	instead = TRACE_ON(LOG_SHIM) ? instead_of(path) : NULL;
 	if (instead)
-		TRACE(LOG_SHIM, "open %s = %s: %s", path, log_errno_name(err), instead);
+		log_command(LOG_SHIM, "open", true, "open %s = %s: %s", path, log_errno_name(err),
+			    instead);
 	errno = err;
 }
 
@@ -120,8 +121,9 @@ void refused_socket(int domain, int type, int protocol)
 	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
 		if (sockets[i].domain == domain &&
 		    (sockets[i].protocol < 0 || sockets[i].protocol == protocol))
-			TRACE(LOG_SHIM, "socket %s, type %d = %s: %s", sockets[i].name, type & 0xf,
-			      log_errno_name(err), sockets[i].instead);
+			log_command(LOG_SHIM, "socket", true, "socket %s, type %d = %s: %s",
+				    sockets[i].name, type & 0xf, log_errno_name(err),
+				    sockets[i].instead);
 	errno = err;
 }
 
@@ -129,8 +131,10 @@ void refused_join(int err)
 {
 	const char *dir = shim_config()->dir;
 
-	TRACE(LOG_SHIM, "cannot join %s = %s: %s", dir, log_errno_name(-err),
-	      err == -EACCES ? "it is another user's" : "is it still up?");
+	if (TRACE_ON(LOG_SHIM))
+		log_command(LOG_SHIM, "join", true, "cannot join %s = %s: %s", dir,
+			    log_errno_name(-err),
+			    err == -EACCES ? "it is another user's" : "is it still up?");
 	if (err == -EACCES)
 		note_user();
 }

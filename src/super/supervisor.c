@@ -17,6 +17,7 @@
 #include "fw/fw.h"
 #include "hw/port.h"
 #include "hw/evq.h"
+#include "segment/tap.h"
 #include "subnet/subnet.h"
 #include "super/program.h"
 #include "super/runtime.h"
@@ -266,6 +267,7 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 	n = epoll_wait(sup->ep, e, (int)ARRAY_SIZE(e), timeout);
 	if (n < 0 && errno != EINTR)
 		return -errno;
+	tap_look(&sup->seg);
 	for (int i = 0; i < n; i++) {
 		struct sup_source *src = e[i].data.ptr;
 

@@ -16,7 +16,8 @@ static void trace_event(const struct rdma_ucm_event_resp *e)
 {
 	const char *name = e->event < sizeof(events) / sizeof(events[0]) ? events[e->event] : "?";
 
-	log_line(LOG_CM, "event %s id %u status %d", name, e->id, (int)e->status);
+	log_command(LOG_CM, "GET_EVENT", e->status != 0, "event %s id %u status %d", name, e->id,
+		    (int)e->status);
 }
 
 void ucma_trace(const void *in, size_t len, int result, const void *out, size_t n)
@@ -26,8 +27,8 @@ void ucma_trace(const void *in, size_t len, int result, const void *out, size_t 
 	uint32_t id = 0;
 
 	if (!row) {
-		log_line(LOG_CM, "command %u: %s", len >= sizeof(*h) ? h->cmd : UINT32_MAX,
-			 log_errno_name(-result));
+		log_command(LOG_CM, NULL, true, "command %u: %s",
+			    len >= sizeof(*h) ? h->cmd : UINT32_MAX, log_errno_name(-result));
 		return;
 	}
 	if (h->cmd == RDMA_USER_CM_CMD_GET_EVENT && !result && n >= sizeof(uint64_t) * 3) {
@@ -41,5 +42,6 @@ void ucma_trace(const void *in, size_t len, int result, const void *out, size_t 
 		memcpy(&id, out, sizeof(id));
 	else if (row->id != UCMA_NO_ID && sizeof(*h) + row->id + sizeof(id) <= len)
 		memcpy(&id, (const uint8_t *)(h + 1) + row->id, sizeof(id));
-	log_line(LOG_CM, "%s id %u: %s", row->name, id, result ? log_errno_name(-result) : "ok");
+	log_command(LOG_CM, row->name, result != 0, "%s id %u: %s", row->name, id,
+		    result ? log_errno_name(-result) : "ok");
 }

@@ -12,6 +12,7 @@
 #include "segment/mem.h"
 #include "segment/slot.h"
 #include "ucma/trace.h"
+#include "segment/tap.h"
 #include "util/log.h"
 #include "util/sys.h"
 
@@ -268,6 +269,7 @@ enum ucma_next ucma_try(const struct ucma_file *f, const void *buf, size_t count
 	size_t n;
 	int r = 0;
 
+	tap_look(f->s);
 	*ret = -EIO;
 	if (!q)
 		return UCMA_DONE;

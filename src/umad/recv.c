@@ -13,6 +13,7 @@
 #include "hw/port.h"
 #include "hw/evq.h"
 #include "segment/mem.h"
+#include "segment/tap.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -205,6 +206,8 @@ ssize_t umad_read(const struct umad_file *f, int fd, void *buf, size_t count, bo
 		return -EIO;
 	for (;;) {
 		uint32_t seen = atomic_load(&q->wake);
+
+		tap_look(f->s);
 
 		hdr = umad_hdr_size(sf);
 		if (count < hdr)

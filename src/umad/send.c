@@ -7,6 +7,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "segment/mem.h"
+#include "segment/tap.h"
 #include "umad/priv.h"
 
 #include <errno.h>
@@ -259,6 +260,7 @@ ssize_t umad_write(const struct umad_file *f, const void *buf, size_t count)
 	ssize_t r;
 	size_t hdr;
 
+	tap_look(f->s);
 	q.f = f;
 	q.h = &h;
 	q.port = umad_port(f);

@@ -44,6 +44,9 @@ void umad_trace(struct seg *s, const char *what, uint32_t port, const struct uma
 
 	rec_begin(&r, LOG_MAD, what, 0);
 	rec_say(&r, "mad", " ", mad_title(p->mad, title, sizeof(title)));
+	rec_about(&r, title);
+	r.failed = (why && strcmp(what, "received") != 0) ||
+		   LAYOUT_GET(mad_hdr, p->mad, status) & ~MAD_STATUS_D;
 	rec_group(&r, "at", " (");
 	rec_s(&r, "port", fab_port_name(s, port, name));
 	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) != MAD_CLASS_SUBN_DR ||

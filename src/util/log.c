@@ -22,6 +22,11 @@
 
 uint32_t log_mask = LOG_ERROR;
 bool log_json;
+uint32_t log_options;
+static char names[LOG_NAMES_MAX]; /* of commands, "!" in front: all but these; "": all */
+static bool own;                  /* the environment asks for a trace */
+static int live_fd = -1;          /* of a trace of the fabric; stays open, so that its number is
+				     never another file's while a thread may write */
 static int log_fd = 2;
 static bool inherited;
 static bool log_pipe; /* writes of more than PIPE_BUF are not atomic and must be serialised */
@@ -91,7 +96,7 @@ static void drop_fd(void)
 	/*
 	 * Keep the inherited descriptor: we, or a program that we execute, may look for it again.
 	 */
-	if (log_fd != 2 && !inherited)
+	if (log_fd != 2 && !inherited && log_fd != live_fd)
 		sys_fd_drop(log_fd);
 	log_fd = 2;
 }
@@ -119,22 +124,64 @@ static int open_trace(void)
 	return fd >= 0 ? sys_fd_high(fd) : 2;
 }
 
-void log_init(void)
+static uint32_t topics_of(const char *s)
 {
-	const char *s = getenv(LOG_ENV_TOPICS), *format = getenv(LOG_ENV_FORMAT);
-	struct stat st;
+	uint32_t mask = LOG_ERROR;
 
-	drop_fd();
-	log_mask = LOG_ERROR;
 	while (s && *s) {
 		size_t n = strcspn(s, ",");
 
-		log_mask |= log_topic_bits(s, n);
+		mask |= log_topic_bits(s, n);
 		s += n + (s[n] == ',');
 	}
-	log_json = format && !strcmp(format, "json");
-	if (log_mask == (uint32_t)LOG_ERROR)
+	return mask;
+}
+
+static bool is_word(const char *s, size_t n, const char *word)
+{
+	return strlen(word) == n && !strncmp(s, word, n);
+}
+
+static void read_options(const char *s)
+{
+	static const struct {
+		const char *word;
+		uint32_t bit;
+	} words[] = {
+		{"failed", LOG_FAILED}, {"good", LOG_GOOD},       {"counted", LOG_COUNTED},
+		{"bare", LOG_BARE},     {"objects", LOG_OBJECTS},
+	};
+	size_t n;
+
+	log_options = 0;
+	names[0] = '\0';
+	for (; s && *s; s += n + (s[n] == ' ')) {
+		n = strcspn(s, " ");
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+			if (is_word(s, n, words[i].word))
+				log_options |= words[i].bit;
+		if (is_word(s, n, "json"))
+			log_json = true;
+		if (n > 4 && n - 4 < sizeof(names) && !strncmp(s, "cmd=", 4)) {
+			memcpy(names, s + 4, n - 4);
+			names[n - 4] = '\0';
+		}
+	}
+}
+
+void log_init(void)
+{
+	const char *format = getenv(LOG_ENV_FORMAT);
+	uint32_t mask = topics_of(getenv(LOG_ENV_TOPICS));
+	struct stat st;
+
+	drop_fd();
+	log_mask = mask;
+	own = mask != (uint32_t)LOG_ERROR;
+	if (!own)
 		return;
+	log_json = format && !strcmp(format, "json");
+	read_options(getenv(LOG_ENV_OPTIONS));
 	if (sys_fstat(2, &st) == 0) {
 		err_dev = st.st_dev;
 		err_ino = st.st_ino;
@@ -147,7 +194,75 @@ void log_finish(void)
 {
 	drop_fd();
 	log_mask = LOG_ERROR;
+	own = false;
 	lost = 0;
+}
+
+int log_live(const char *topics_, const char *options, const char *fifo)
+{
+	int fd;
+
+	if (own)
+		return 0;
+	/* Without a reader it cannot be opened. */
+	fd = sys_openat(AT_FDCWD, fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW,
+			0);
+	if (fd < 0)
+		return fd;
+	if (live_fd >= 0) {
+		sys_call(SYS_dup3, fd, live_fd, O_CLOEXEC);
+		sys_close(fd);
+	} else {
+		live_fd = sys_fd_high(fd);
+	}
+	log_fd = live_fd;
+	log_pipe = true;
+	log_json = false;
+	read_options(options);
+	__atomic_store_n(&log_mask, topics_of(topics_), __ATOMIC_RELEASE);
+	return 0;
+}
+
+void log_live_end(void)
+{
+	int fd;
+
+	if (own || live_fd < 0)
+		return;
+	__atomic_store_n(&log_mask, (uint32_t)LOG_ERROR, __ATOMIC_RELAXED);
+	fd = sys_openat(AT_FDCWD, "/dev/null", O_WRONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	sys_call(SYS_dup3, fd, live_fd, O_CLOEXEC);
+	sys_close(fd);
+}
+
+/* ---- which lines */
+
+/* Is the name in the list? */
+static bool is_listed(const char *list, const char *name)
+{
+	while (name && *list) {
+		size_t n = strcspn(list, ",");
+
+		if (is_word(list, n, name))
+			return true;
+		list += n + (list[n] == ',');
+	}
+	return false;
+}
+
+bool log_wants(uint32_t topic, const char *what, const char *detail, bool failed)
+{
+	bool all_but = names[0] == '!';
+
+	if (topic == (uint32_t)LOG_ERROR)
+		return true;
+	if (log_options & (failed ? LOG_GOOD : LOG_FAILED))
+		return false;
+	if (!names[0] || !(topic & LOG_NAMED))
+		return true;
+	return (is_listed(names + all_but, what) || is_listed(names + all_but, detail)) != all_but;
 }
 
 /* ---- writing */
@@ -254,8 +369,10 @@ void log_write(const char *line, size_t n)
 	if (turn)
 		end_turn();
 	mine &= ~pending;
-	if (r < 0)
+	if (r < 0 && log_fd != live_fd)
 		complain(r);
+	else if (r == -EPIPE)
+		log_live_end(); /* the reader has gone */
 	if (r == -EPIPE || r == -EFBIG)
 		sys_call(SYS_rt_sigtimedwait, &mine, NULL, &now, sizeof(mine));
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
@@ -270,7 +387,7 @@ void log_line(enum log_topic topic, const char *f, ...)
 	va_start(ap, f);
 	fmt_v(text, sizeof(text), f, ap);
 	va_end(ap);
-	if (topic == LOG_ERROR && log_fd == 2) {
+	if (topic == LOG_ERROR && (log_fd == 2 || log_fd == live_fd)) {
 		char line[1100];
 
 		sys_write(2, line,
@@ -279,6 +396,22 @@ void log_line(enum log_topic topic, const char *f, ...)
 		return;
 	}
 	rec_begin(&r, topic, NULL, 0);
+	rec_say(&r, "text", "", text);
+	rec_end(&r);
+}
+
+void log_command(enum log_topic topic, const char *what, bool failed, const char *f, ...)
+{
+	char text[940];
+	struct rec r;
+	va_list ap;
+
+	va_start(ap, f);
+	fmt_v(text, sizeof(text), f, ap);
+	va_end(ap);
+	rec_begin(&r, topic, NULL, 0);
+	rec_about(&r, what);
+	r.failed = failed;
 	rec_say(&r, "text", "", text);
 	rec_end(&r);
 }

@@ -14,11 +14,34 @@
 #include <stdint.h>
 
 /* Environment variables of a traced program. */
-#define LOG_ENV_TOPICS "SOFTHCA_TRACE"        /* uverbs,fw,... or all */
-#define LOG_ENV_FILE "SOFTHCA_TRACE_FILE"     /* path; else standard error */
-#define LOG_ENV_FORMAT "SOFTHCA_TRACE_FORMAT" /* text or json */
-#define LOG_ENV_FD "SOFTHCA_TRACE_FD"         /* FD:DEV:INO, inherited; tried before the path */
-#define LOG_ENV_NAME "SOFTHCA_TRACE_NAME"     /* the user's name for it, for messages */
+#define LOG_ENV_TOPICS "SOFTHCA_TRACE"          /* uverbs,fw,... or all */
+#define LOG_ENV_FILE "SOFTHCA_TRACE_FILE"       /* path; else standard error */
+#define LOG_ENV_FORMAT "SOFTHCA_TRACE_FORMAT"   /* text or json */
+#define LOG_ENV_FD "SOFTHCA_TRACE_FD"           /* FD:DEV:INO, inherited; tried before the path */
+#define LOG_ENV_NAME "SOFTHCA_TRACE_NAME"       /* the user's name for it, for messages */
+#define LOG_ENV_OPTIONS "SOFTHCA_TRACE_OPTIONS" /* words of enum log_option, and cmd=... */
+
+/* What is written of the traced topics; the words are separated by spaces. */
+enum log_option {
+	LOG_FAILED = 1 << 0,  /* "failed": only failures */
+	LOG_GOOD = 1 << 1,    /* "good": no failures */
+	LOG_COUNTED = 1 << 2, /* "counted": what a reader counts follows each line */
+	LOG_BARE = 1 << 3,    /* "bare": and no text precedes it */
+	LOG_OBJECTS = 1 << 4, /* "objects": handles and numbers of objects get a name */
+};
+/*
+ * "cmd=NAME,..." lets only these commands pass, "cmd=!NAME,..." all others. It applies to the
+ * topics whose lines have names of commands.
+ */
+#define LOG_NAMED (LOG_UVERBS | LOG_FW | LOG_CM)
+#define LOG_NAMES_MAX 1024 /* bytes of that word */
+#define LOG_OPTIONS_MAX (LOG_NAMES_MAX + 64)
+
+/*
+ * Behind a counted line, and between the parts of the end: topic, name, second name, 1 for a
+ * failure, nanoseconds or "" if it has no duration.
+ */
+#define LOG_SEPARATOR "\x1f"
 
 enum log_topic {
 	LOG_UVERBS = 1 << 0,   /* ioctl and write() calls, their attributes and result */
@@ -36,12 +59,24 @@ enum log_topic {
 };
 
 extern uint32_t log_mask;
-extern bool log_json; /* trace lines are JSON objects */
+extern bool log_json;        /* trace lines are JSON objects */
+extern uint32_t log_options; /* enum log_option */
 
 void log_init(void); /* reads the environment; may be called again */
 /* closes the file; from here on only errors are written, to standard error */
 void log_finish(void);
+/*
+ * Starts a trace of the whole fabric in this process, into a FIFO; `options` has the word "json",
+ * too. A process that writes a trace of its own is left alone. 0 or -errno.
+ */
+int log_live(const char *topics, const char *options, const char *fifo);
+void log_live_end(void);
+/* Do the options let this line pass? `what` and `detail` are names, or NULL. */
+bool log_wants(uint32_t topic, const char *what, const char *detail, bool failed);
 void log_line(enum log_topic topic, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A line of free text about the command `what`. */
+void log_command(enum log_topic topic, const char *what, bool failed, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Writes one whole line, with its newline, undivided. */
 void log_write(const char *line, size_t n);
 const char *log_topic_name(uint32_t topic);

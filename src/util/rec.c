@@ -11,16 +11,17 @@
 #include "util/fmt.h"
 #include "util/sys.h"
 
-#define TAIL 128        /* reserved for the end of a trace line */
-#define PART_FIRST 2600 /* share of REC_TEXT_MAX for the first group */
-#define PART_MORE 700   /* more for each further group */
+#define TAIL 128         /* reserved for the end of a trace line */
+#define TAIL_COUNTED 352 /* the same, with what a reader counts */
+#define PART_FIRST 2600  /* share of REC_TEXT_MAX for the first group */
+#define PART_MORE 700    /* more for each further group */
 
 static bool grow(struct rec *r, size_t need)
 {
 	size_t cap = r->cap;
 	void *p;
 
-	while (cap < need + TAIL)
+	while (cap < need + r->tail)
 		cap *= 2;
 	if (cap < 16384)
 		cap = 16384;
@@ -42,8 +43,8 @@ static void put(struct rec *r, const char *s, size_t n)
 {
 	if (r->cut)
 		return;
-	if ((!r->json && r->n + n + TAIL > r->limit) ||
-	    (r->n + n + TAIL > r->cap && !grow(r, r->n + n))) {
+	if ((!r->json && r->n + n + r->tail > r->limit) ||
+	    (r->n + n + r->tail > r->cap && !grow(r, r->n + n))) {
 		r->cut = true;
 		return;
 	}
@@ -56,7 +57,7 @@ static void puts_(struct rec *r, const char *s)
 	put(r, s, strlen(s));
 }
 
-/* The end of a trace line always has room: TAIL bytes, and a line has few groups to close. */
+/* The end of a trace line always has room: `tail` bytes, and a line has few groups to close. */
 static void put_tail(struct rec *r, const char *s)
 {
 	size_t n = strlen(s);
@@ -299,6 +300,22 @@ void rec_code(struct rec *r, const char *name, uint64_t v, const char *value_nam
 	end(r, m);
 }
 
+void rec_object(struct rec *r, const char *name, const char *object)
+{
+	struct mark m = {r->n, r->filled};
+	char text[64];
+
+	if (r->json) {
+		fmt(text, sizeof(text), "%s_object", name);
+		rec_s(r, text, object);
+		return;
+	}
+	puts_(r, "<");
+	put_plain(r, object);
+	puts_(r, ">");
+	end(r, m);
+}
+
 void rec_say(struct rec *r, const char *name, const char *before, const char *value)
 {
 	if (r->json) {
@@ -318,6 +335,8 @@ static void start(struct rec *r, bool json)
 	r->cap = sizeof(r->small);
 	r->json = json;
 	r->limit = PART_FIRST;
+	r->options = log_options;
+	r->tail = r->options & LOG_COUNTED ? TAIL_COUNTED : TAIL;
 }
 
 void rec_begin(struct rec *r, enum log_topic topic, const char *what, uint64_t since)
@@ -329,6 +348,8 @@ void rec_begin(struct rec *r, enum log_topic topic, const char *what, uint64_t s
 
 	start(r, log_json);
 	r->since = since;
+	r->topic = topic;
+	r->what = what;
 	if (!since)
 		since = now;
 	if (r->json) {
@@ -351,11 +372,40 @@ void rec_begin(struct rec *r, enum log_topic topic, const char *what, uint64_t s
 		put_plain(r, what);
 }
 
+void rec_about(struct rec *r, const char *name)
+{
+	if (!r->detail)
+		r->detail = name;
+}
+
+/* Behind a line, for a reader that counts (LOG_SEPARATOR). */
+static void put_counted(struct rec *r, uint64_t took)
+{
+	char text[TAIL_COUNTED - TAIL];
+
+	if (r->options & LOG_BARE)
+		r->n = 0;
+	fmt(text, sizeof(text),
+	    LOG_SEPARATOR "%s" LOG_SEPARATOR "%.95s" LOG_SEPARATOR "%.47s" LOG_SEPARATOR
+			  "%d" LOG_SEPARATOR,
+	    log_topic_name(r->topic), r->what ? r->what : "", r->detail ? r->detail : "",
+	    r->failed);
+	put_tail(r, text);
+	if (!r->since)
+		return;
+	fmt(text, sizeof(text), "%llu", (unsigned long long)took);
+	put_tail(r, text);
+}
+
 void rec_end(struct rec *r)
 {
 	uint64_t took = r->since ? clock_now_ns() - r->since : 0;
 	char text[48];
 
+	if (!log_wants(r->topic, r->what, r->detail, r->failed)) {
+		rec_free(r);
+		return;
+	}
 	if (r->since) {
 		fmt(text, sizeof(text), r->json ? ",\"duration\":%llu.%09llu" : " <%llu.%06llu>",
 		    (unsigned long long)(took / NSEC_PER_SEC),
@@ -366,6 +416,8 @@ void rec_end(struct rec *r)
 		put_tail(r, r->was_cut || r->cut ? ",\"cut\":true}" : "}");
 	else if (r->cut)
 		put_tail(r, "...");
+	if (r->options & LOG_COUNTED)
+		put_counted(r, took);
 	put_tail(r, "\n");
 	log_write(r->buf, r->n);
 	rec_free(r);

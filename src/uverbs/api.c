@@ -4,6 +4,7 @@
  * that a contradiction shows at the first open, not at the first call. Called by file.c.
  */
 #include "uverbs/priv.h"
+#include "util/fmt.h"
 
 static const struct uv_object_def *const core[] = {
 	&uv_def_device, &uv_def_pd, &uv_def_comp_channel, &uv_def_cq, &uv_def_qp,
@@ -178,6 +179,31 @@ void uv_api_destroy(struct uv_api *api)
 		for (unsigned int j = 0; j < ARRAY_SIZE(api->object[i].method); j++)
 			free_method(api->object[i].method[j]);
 	heap_free(api);
+}
+
+int uv_each_name(const struct uv_driver *d, void (*each)(void *ctx, const char *name), void *ctx)
+{
+	struct uv_api *api;
+	char name[96];
+	int r = uv_api_create(d, &api);
+
+	if (r)
+		return r;
+	for (unsigned int i = 0; i < ARRAY_SIZE(api->object); i++)
+		for (unsigned int j = 0; j < ARRAY_SIZE(api->object[i].method); j++) {
+			const struct uv_method *m = api->object[i].method[j];
+
+			if (!m)
+				continue;
+			fmt(name, sizeof(name), "%s.%s", uv_short_name(m->object_name),
+			    uv_short_name(m->def->name));
+			each(ctx, name);
+		}
+	for (unsigned int i = 0; i < 2 * UV_CMDS; i++)
+		if (api->cmd[i / UV_CMDS][i % UV_CMDS])
+			each(ctx, api->cmd[i / UV_CMDS][i % UV_CMDS]->name);
+	uv_api_destroy(api);
+	return 0;
 }
 
 const struct uv_api_object *uv_api_object(const struct uv_api *api, uint16_t object)

@@ -32,6 +32,10 @@ struct uv_type {
 	const char *name;
 	uint16_t object_id; /* UVERBS_OBJECT_* or an id of the driver */
 	uint32_t size;      /* size of the concrete structure */
+	/* for traces: the offset of the device's number of it (32 bits), 0: it has none */
+	uint32_t number;
+	/* for traces: what it is, if `name` does not tell */
+	const char *(*kind)(const struct uv_object *o);
 	/* lower first at close: 0 QP, FLOW, MW... in the kernel's order; PD and XRCD last */
 	int destroy_order;
 	/*
@@ -254,7 +258,8 @@ struct uv_wq_modify {
 struct uv_device {
 	uint32_t num_ports, num_comp_vectors;
 	uint32_t gid_tbl_len, pkey_tbl_len;
-	bool roce; /* Ethernet ports; else InfiniBand */
+	bool roce;      /* Ethernet ports; else InfiniBand */
+	uint32_t index; /* of the device on its host: the N of mlx5_N and uverbsN */
 };
 
 /* An entry of a port's GID table. */

@@ -5,6 +5,7 @@
  * the shim (read, close) and by the handlers of CQs, QPs and SRQs.
  */
 #include "hw/evtarget.h"
+#include "segment/tap.h"
 #include "uverbs/priv.h"
 #include "wire/ib_event.h"
 
@@ -189,6 +190,7 @@ static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t cou
 		return -EIO;
 	for (;;) {
 		seen = atomic_load(&q->wake);
+		tap_look(e->obj.file->seg);
 		r = next_event(e, fd, count, nonblock, &rec);
 		if (!r)
 			break;

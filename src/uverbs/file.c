@@ -132,12 +132,14 @@ void uv_forked(struct uv_file *f)
 	atomic_store(&f->pinned, 0);
 }
 
-static void trace_mmap(size_t len, int prot, int flags, off_t off, const void *at, int result)
+static void trace_mmap(const struct uv_file *f, size_t len, int prot, int flags, off_t off,
+		       const void *at, int result)
 {
 	struct rec r;
 
 	rec_begin(&r, LOG_UVERBS, "mmap", 0);
 	rec_group(&r, "in", "(");
+	uv_trace_file(&r, f);
 	rec_x(&r, "length", len);
 	rec_x(&r, "prot", (unsigned int)prot);
 	rec_x(&r, "flags", (unsigned int)flags);
@@ -167,7 +169,7 @@ void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, of
 	else
 		r = d->mmap(f->ctx, addr, len, prot, flags, off, &out);
 	if (TRACE_ON(LOG_UVERBS))
-		trace_mmap(len, prot, flags, off, out, r);
+		trace_mmap(f, len, prot, flags, off, out, r);
 	pthread_mutex_unlock(&f->lock);
 	*err = r;
 	return r ? MAP_FAILED : out;

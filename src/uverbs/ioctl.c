@@ -6,6 +6,7 @@
  */
 #include <limits.h>
 #include <rdma/rdma_user_ioctl.h>
+#include "segment/tap.h"
 #include "uverbs/priv.h"
 #include "util/fmt.h"
 
@@ -294,6 +295,7 @@ long uv_ioctl(struct uv_file *f, unsigned long cmd, void *arg)
 	uint64_t uaddr = (uintptr_t)arg;
 	int r;
 
+	tap_look(f->seg);
 	if ((unsigned int)cmd != RDMA_VERBS_IOCTL)
 		return -ENOTTY;
 	if (uv_copy_from_user(&hdr, uaddr, sizeof(hdr)))

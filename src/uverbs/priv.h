@@ -330,6 +330,9 @@ int uv_why_bits(struct uv_bundle *b, int err, const char *attr, uint64_t value, 
 
 void uv_trace_begin(struct uv_bundle *b, struct rec *r, const char *what, uint64_t since);
 void uv_trace_attrs(struct uv_bundle *b);
+struct rec;
+void uv_trace_file(struct rec *r, const struct uv_file *f); /* which device file */
+void uv_trace_command(struct uv_bundle *b);                 /* the name of a write command */
 void uv_trace_request(struct uv_bundle *b, const void *p, size_t len);
 void uv_trace_response(struct uv_bundle *b, const void *p, size_t len);
 void uv_trace_out(struct uv_bundle *b, const struct uv_attr *a, const void *p, size_t len);

@@ -54,6 +54,7 @@ const struct uv_type uv_type_cq = {
 	.name = "CQ",
 	.object_id = UVERBS_OBJECT_CQ,
 	.size = sizeof(struct uv_cq),
+	.number = offsetof(struct uv_cq, cqn),
 	.destroy_order = 2,
 	.destroy = cq_destroy,
 };

@@ -65,6 +65,7 @@ const struct uv_type uv_type_mr = {
 	.name = "MR",
 	.object_id = UVERBS_OBJECT_MR,
 	.size = sizeof(struct uv_mr),
+	.number = offsetof(struct uv_mr, lkey),
 	.destroy_order = 2,
 	.destroy = mr_destroy,
 };

@@ -22,6 +22,7 @@ const struct uv_type uv_type_mw = {
 	.name = "MW",
 	.object_id = UVERBS_OBJECT_MW,
 	.size = sizeof(struct uv_mw),
+	.number = offsetof(struct uv_mw, rkey),
 	.destroy_order = 2,
 	.destroy = mw_destroy,
 };

@@ -15,6 +15,7 @@ const struct uv_type uv_type_pd = {
 	.name = "PD",
 	.object_id = UVERBS_OBJECT_PD,
 	.size = sizeof(struct uv_pd),
+	.number = offsetof(struct uv_pd, pdn),
 	.destroy_order = 3,
 	.destroy = pd_destroy,
 };

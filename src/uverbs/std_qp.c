@@ -67,6 +67,7 @@ const struct uv_type uv_type_qp = {
 	.name = "QP",
 	.object_id = UVERBS_OBJECT_QP,
 	.size = sizeof(struct uv_qp),
+	.number = offsetof(struct uv_qp, qpn),
 	.destroy_order = 0,
 	.destroy = qp_destroy,
 };

@@ -46,6 +46,7 @@ const struct uv_type uv_type_srq = {
 	.name = "SRQ",
 	.object_id = UVERBS_OBJECT_SRQ,
 	.size = sizeof(struct uv_srq),
+	.number = offsetof(struct uv_srq, srqn),
 	.destroy_order = 1,
 	.destroy = srq_destroy,
 };

@@ -44,6 +44,7 @@ const struct uv_type uv_type_wq = {
 	.name = "WQ",
 	.object_id = UVERBS_OBJECT_WQ,
 	.size = sizeof(struct uv_wq),
+	.number = offsetof(struct uv_wq, wqn),
 	.destroy_order = 1,
 	.destroy = wq_destroy,
 };
@@ -225,6 +226,7 @@ const struct uv_type uv_type_rwq_ind_tbl = {
 	.name = "RWQ_IND_TBL",
 	.object_id = UVERBS_OBJECT_RWQ_IND_TBL,
 	.size = sizeof(struct uv_rwq_ind_tbl),
+	.number = offsetof(struct uv_rwq_ind_tbl, num),
 	.destroy_order = 0,
 	.destroy = table_destroy,
 };

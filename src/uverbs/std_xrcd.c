@@ -111,6 +111,7 @@ const struct uv_type uv_type_xrcd = {
 	.name = "XRCD",
 	.object_id = UVERBS_OBJECT_XRCD,
 	.size = sizeof(struct uv_xrcd),
+	.number = offsetof(struct uv_xrcd, xrcd),
 	.destroy_order = 3,
 	.destroy = xrcd_destroy,
 };

@@ -14,6 +14,7 @@
 #include "uverbs/structs.h"
 #include "util/fmt.h"
 #include "util/log.h"
+#include "util/sys.h"
 
 static TLS_IE const char *thread_rule; /* uv_no() */
 
@@ -75,16 +76,28 @@ static bool is_scalar(size_t n)
 	return n == 1 || n == 2 || n == 4 || n == 8;
 }
 
-static void rec_struct(struct rec *r, const char *name, const struct uv_struct *s, const uint8_t *p,
-		       size_t len, unsigned int depth);
+static void rec_struct(struct uv_bundle *b, const char *name, const struct uv_struct *s,
+		       const uint8_t *p, size_t len, unsigned int depth);
+static void rec_handle(struct uv_bundle *b, const char *name, uint32_t handle);
 
-static void rec_member(struct rec *r, const struct uv_member *m, const uint8_t *p,
+/* Is the name that of a handle: "pd_handle"? A program's own is "user_handle". */
+static bool is_handle(const char *name)
+{
+	const char *end = strstr(name, "_handle");
+
+	return end && !end[7] && strcmp(name, "user_handle") != 0;
+}
+
+static void rec_member(struct uv_bundle *b, const struct uv_member *m, const uint8_t *p,
 		       unsigned int depth)
 {
+	struct rec *r = b->trace;
 	const char *name = uv_names + m->name;
 
-	if (m->sub >= 0 && m->elem == m->size && depth < 6)
-		rec_struct(r, name, &uv_structs[m->sub], p, m->size, depth + 1);
+	if (m->size == 4 && !m->be && r->options & LOG_OBJECTS && is_handle(name))
+		rec_handle(b, name, (uint32_t)scalar(p, 4));
+	else if (m->sub >= 0 && m->elem == m->size && depth < 6)
+		rec_struct(b, name, &uv_structs[m->sub], p, m->size, depth + 1);
 	else if (m->elem == m->size && is_scalar(m->size))
 		rec_x(r, name,
 		      m->be ? be64toh(scalar(p, m->size)) >> (64 - 8 * m->size)
@@ -94,27 +107,31 @@ static void rec_member(struct rec *r, const struct uv_member *m, const uint8_t *
 }
 
 /* Leaves out members that are zero, and those that the program did not pass. */
-static void rec_struct(struct rec *r, const char *name, const struct uv_struct *s, const uint8_t *p,
-		       size_t len, unsigned int depth)
+static void rec_struct(struct uv_bundle *b, const char *name, const struct uv_struct *s,
+		       const uint8_t *p, size_t len, unsigned int depth)
 {
+	struct rec *r = b->trace;
+
 	rec_group(r, name, "{");
 	for (unsigned int i = 0; i < s->n; i++) {
 		const struct uv_member *m = &uv_members[s->first + i];
 
 		if (m->offset + m->size <= len && !trace_all_zero(p + m->offset, m->size))
-			rec_member(r, m, p + m->offset, depth);
+			rec_member(b, m, p + m->offset, depth);
 	}
 	if (len > s->size && !trace_all_zero(p + s->size, len - s->size))
 		rec_bytes(r, "rest", p + s->size, len - s->size);
 	rec_group_end(r, "}");
 }
 
-static void rec_typed(struct rec *r, const char *name, const char *type, const void *p, size_t len)
+static void rec_typed(struct uv_bundle *b, const char *name, const char *type, const void *p,
+		      size_t len)
 {
+	struct rec *r = b->trace;
 	const struct uv_struct *s = type ? trace_struct_find(type) : NULL;
 
 	if (s)
-		rec_struct(r, name, s, p, len, 0);
+		rec_struct(b, name, s, p, len, 0);
 	else if (is_scalar(len))
 		rec_x(r, name, scalar(p, len));
 	else
@@ -130,7 +147,7 @@ static void rec_driver(struct uv_bundle *b, const char *name, const char *type, 
 
 	if (type)
 		fmt(full, sizeof(full), "%s_ib_%s", b->file->api->driver->name, type);
-	rec_typed(b->trace, name, type ? full : NULL, p, len);
+	rec_typed(b, name, type ? full : NULL, p, len);
 }
 
 /* Results that need no rule of their own. */
@@ -150,12 +167,69 @@ static const char *rule_of(int result)
 	}
 }
 
+/* ---- objects by name (LOG_OBJECTS) */
+
+/* "QP 0x51 of mlx5_0" */
+static void rec_handle(struct uv_bundle *b, const char *name, uint32_t handle)
+{
+	const struct uv_handles *h = &b->file->handles;
+	const struct uv_object *o = handle < h->cap ? h->slot[handle] : NULL;
+	const char *device = b->file->api->driver->name, *kind;
+	char text[96];
+	size_t n;
+
+	rec_u(b->trace, name, handle);
+	if (!o || !(b->trace->options & LOG_OBJECTS))
+		return;
+	kind = o->type->kind ? o->type->kind(o) : o->type->name;
+	n = fmt(text, sizeof(text), "%s", kind);
+	if (o->type->number)
+		n += fmt(text + n, sizeof(text) - n, " 0x%x",
+			 *(const uint32_t *)((const uint8_t *)o + o->type->number));
+	fmt(text + n, sizeof(text) - n, " of %s_%u", device, b->file->device.index);
+	rec_object(b->trace, name, text);
+}
+
+/* The kind of an event file; the path of any other. */
+static void rec_fd(struct uv_bundle *b, const char *name, const struct uv_attr_def *d, int fd)
+{
+	char path[40], text[256];
+	long n;
+
+	rec_d(b->trace, name, fd);
+	if (!(b->trace->options & LOG_OBJECTS))
+		return;
+	if (d->type) {
+		fmt(text, sizeof(text), "%s of %s_%u", d->type->name, b->file->api->driver->name,
+		    b->file->device.index);
+		rec_object(b->trace, name, text);
+		return;
+	}
+	fmt(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = sys_call(SYS_readlink, path, text, sizeof(text) - 1);
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	rec_object(b->trace, name, text);
+}
+
+void uv_trace_file(struct rec *r, const struct uv_file *f)
+{
+	char path[48];
+
+	if (!(r->options & LOG_OBJECTS))
+		return;
+	fmt(path, sizeof(path), "/dev/infiniband/uverbs%u", f->device.index);
+	rec_s(r, "file", path);
+}
+
 /* ---- the parts of the line */
 
 void uv_trace_begin(struct uv_bundle *b, struct rec *r, const char *what, uint64_t since)
 {
 	rec_begin(r, LOG_UVERBS, what, since);
 	rec_group(r, "in", "(");
+	uv_trace_file(r, b->file);
 	b->trace = r;
 	b->trace_out = false;
 }
@@ -173,12 +247,12 @@ static void trace_attr_in(struct uv_bundle *b, const struct ib_uverbs_attr *u,
 	switch (d->kind) {
 	case UV_A_IDR:
 		if (d->access != UV_NEW)
-			rec_u(b->trace, name, (uint32_t)u->data);
+			rec_handle(b, name, (uint32_t)u->data);
 		return; /* a new handle is an output */
 	case UV_A_FD:
 	case UV_A_RAW_FD:
 		if (d->access != UV_NEW || d->kind == UV_A_RAW_FD)
-			rec_d(b->trace, name, (int32_t)u->data_s64);
+			rec_fd(b, name, d, (int32_t)u->data_s64);
 		return;
 	case UV_A_PTR_OUT:
 		if (b->trace->json) {
@@ -215,7 +289,7 @@ static void trace_attr_in(struct uv_bundle *b, const struct ib_uverbs_attr *u,
 	else if (d->show && len >= d->min_len)
 		d->show(b->trace, name, p, len);
 	else
-		rec_typed(b->trace, name, type, p, len);
+		rec_typed(b, name, type, p, len);
 }
 
 void uv_trace_attrs(struct uv_bundle *b)
@@ -242,6 +316,12 @@ void uv_trace_attrs(struct uv_bundle *b)
 	}
 }
 
+void uv_trace_command(struct uv_bundle *b)
+{
+	rec_about(b->trace, b->cmd->name);
+	rec_s(b->trace, "command", b->cmd->name);
+}
+
 /*
  * A write command's own structure. `p` has `len` bytes, zero after those that the program passed.
  */
@@ -249,7 +329,7 @@ void uv_trace_request(struct uv_bundle *b, const void *p, size_t len)
 {
 	if (b->method)
 		return; /* CORE_IN is shown as an attribute */
-	rec_typed(b->trace, "request", b->cmd->req_type, p, len);
+	rec_typed(b, "request", b->cmd->req_type, p, len);
 	if (b->udata.inlen)
 		rec_driver(b, "driver", b->cmd->driver_in, b->udata.in, b->udata.inlen);
 }
@@ -274,15 +354,15 @@ void uv_trace_out(struct uv_bundle *b, const struct uv_attr *a, const void *p, s
 	if (a->def->show && len >= a->def->min_len)
 		a->def->show(b->trace, name, p, len);
 	else if (a->def->id == UVERBS_ATTR_CORE_OUT && b->cmd)
-		rec_typed(b->trace, name, b->cmd->resp_type, p, len);
+		rec_typed(b, name, b->cmd->resp_type, p, len);
 	else
-		rec_typed(b->trace, name, a->def->type_name, p, len);
+		rec_typed(b, name, a->def->type_name, p, len);
 }
 
 void uv_trace_response(struct uv_bundle *b, const void *p, size_t len)
 {
 	trace_begin_out(b);
-	rec_typed(b->trace, "response", b->cmd->resp_type, p, len);
+	rec_typed(b, "response", b->cmd->resp_type, p, len);
 }
 
 void uv_trace_driver_out(struct uv_bundle *b, const void *p, size_t len)
@@ -306,7 +386,11 @@ static void trace_new_handles(struct uv_bundle *b)
 		if (a->def && a->def->access == UV_NEW && b->trace_new &&
 		    (a->def->kind == UV_A_IDR || a->def->kind == UV_A_FD)) {
 			trace_begin_out(b);
-			rec_u(b->trace, uv_short_name(a->def->name), b->trace_new - 1);
+			if (a->def->kind == UV_A_IDR)
+				rec_handle(b, uv_short_name(a->def->name), b->trace_new - 1);
+			else
+				rec_fd(b, uv_short_name(a->def->name), a->def,
+				       (int)(b->trace_new - 1));
 		}
 	}
 }
@@ -357,6 +441,7 @@ void uv_trace_end(struct uv_bundle *b, int result)
 		trace_new_handles(b);
 	}
 	rec_group_end(r, b->trace_out ? "" : ")");
+	r->failed = result != 0;
 	if (result)
 		uv_why(b, 0, thread_rule && result != -EREMOTEIO ? thread_rule : rule_of(result));
 	rec_say(r, "result", " = ", result ? log_errno_name(-result) : "0");
@@ -370,6 +455,7 @@ void uv_trace_result(struct rec *r, int result)
 {
 	const char *rule = thread_rule ? thread_rule : rule_of(result);
 
+	r->failed = result != 0;
 	rec_say(r, "result", " = ", result ? log_errno_name(-result) : "0");
 	if (result && rule)
 		rec_why(r, &(struct uv_why){.rule = rule});

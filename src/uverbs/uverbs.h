@@ -72,6 +72,12 @@ void uv_release(struct uv_file *f, bool last);
  */
 void uv_forked(struct uv_file *f);
 
+/*
+ * The names of all methods and write commands of a driver, as traces write them. -ENOMEM, -EINVAL
+ * (a contradiction in the tables).
+ */
+int uv_each_name(const struct uv_driver *d, void (*each)(void *ctx, const char *name), void *ctx);
+
 long uv_ioctl(struct uv_file *f, unsigned long cmd, void *arg);
 ssize_t uv_write(struct uv_file *f, const void *buf, size_t count);
 void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, off_t off, int *err);

@@ -3,6 +3,7 @@
  * The commands of the older interface, one row each, and both entries to them: INVOKE_WRITE (which
  * libibverbs uses) and write(2). Called by the shim and by ioctl.c.
  */
+#include "segment/tap.h"
 #include "uverbs/priv.h"
 
 #define OP(op) offsetof(struct uv_driver, op)
@@ -176,7 +177,7 @@ int uv_cmd_invoke_write(struct uv_bundle *b)
 	if (!b->cmd)
 		return err;
 	if (b->trace) {
-		rec_s(b->trace, "command", b->cmd->name);
+		uv_trace_command(b);
 		uv_trace_attrs(b);
 	}
 	if (in) {
@@ -309,7 +310,7 @@ static int write_run(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, uint64_t 
 	if (!b->cmd)
 		return r;
 	if (b->trace)
-		rec_s(b->trace, "command", b->cmd->name);
+		uv_trace_command(b);
 	if (b->cmd->ex) {
 		if (count < sizeof(*h) + sizeof(x))
 			return uv_why(b, -EINVAL, "shorter than the headers");
@@ -340,12 +341,14 @@ static bool may_write(const struct uv_file *f)
 
 ssize_t uv_write(struct uv_file *f, const void *buf, size_t count)
 {
-	uint64_t since = TRACE_ON(LOG_UVERBS) ? clock_now_ns() : 0;
 	struct rec rec;
 	struct ib_uverbs_cmd_hdr h;
 	struct uv_bundle b;
+	uint64_t since;
 	int r;
 
+	tap_look(f->seg);
+	since = TRACE_ON(LOG_UVERBS) ? clock_now_ns() : 0;
 	if (!uv_user_range((uintptr_t)buf, count))
 		return -EFAULT;
 	if (!may_write(f))
