@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include "fabric/fabric.h"
 #include "subnet/subnet.h"
+#include "util/log.h"
 
 enum {
 	CLI_UNKNOWN = 1,      /* softhca explain, decode: the subject is unknown */
@@ -44,6 +45,28 @@ enum { /* bits of cli_options.given: the subjects of the options that were given
        CLI_SHAPE = 1 << 1, /* any other property that is fixed when a fabric is made */
 };
 
+/* What -e of a trace chooses. */
+struct trace_expr {
+	uint32_t topics;           /* bits of enum log_topic */
+	bool given;                /* some topic was named */
+	char names[LOG_NAMES_MAX]; /* of commands, as behind "cmd=" in LOG_ENV_OPTIONS */
+};
+
+enum trace_sort {
+	TRACE_SORT_TIME,
+	TRACE_SORT_CALLS,
+	TRACE_SORT_ERRORS,
+	TRACE_SORT_MEAN,
+	TRACE_SORT_NAME
+};
+
+struct cli_watch {
+	struct trace_expr expr;      /* trace: which lines */
+	uint32_t options;            /* trace: enum log_option */
+	uint32_t sort;               /* enum trace_sort */
+	struct trace_reader *reader; /* the trace passes through this process; NULL: it does not */
+};
+
 struct cli_options {
 	const char *verb;
 	unsigned int given; /* CLI_SIZE, CLI_SHAPE */
@@ -57,7 +80,7 @@ struct cli_options {
 	uint32_t timeout;     /* seconds that the command may take; 0: any time */
 	bool quiet;           /* no line about a command that did not see the adapter */
 	bool trace;           /* the command is traced */
-	const char *topics, *output; /* trace options; NULL: the default topics, standard error */
+	const char *output, *capout; /* files of trace and capture; NULL: standard error, none */
 	const char *topo;            /* argument of --topo, or NULL */
 	const char *script;          /* NULL: not given */
 	bool capture;                /* capture the command's fabric */
@@ -74,6 +97,7 @@ struct cli_options {
 	const struct topo_output *picture;
 	uint32_t max_hosts;
 	bool hosts_given, counters;
+	struct cli_watch watch;      /* options of trace */
 	/* the remaining arguments: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;
@@ -132,12 +156,22 @@ int topo_set_hosts(struct cli_options *o, const char *arg);
 /* Adds the addresses of an --ip. 0; PROG_FAILED after a message. */
 int ip_add(struct fab_options *fab, const char *verb, const char *arg);
 
-/* Is it a list of topics? 0, or PROG_FAILED after a message. */
-int trace_check_topics(const char *verb, const char *option, const char *topics);
+/* Adds an argument of -e. 0; PROG_FAILED after a message. */
+int trace_expr_add(struct trace_expr *e, const char *verb, const char *option, const char *arg);
+/* The topics of -e, or the usual ones: "fw,cqe". */
+void trace_expr_topics(const struct trace_expr *e, char *text, size_t size);
+/* LOG_ENV_OPTIONS of a trace. */
+void trace_expr_options(const struct cli_watch *w, char text[LOG_OPTIONS_MAX]);
+/* Calls `each` with every name that "cmd=" knows. */
+void trace_expr_names(void (*each)(void *ctx, const char *name), void *ctx);
 /*
  * Open the trace and put it into the environment for the command. 0; PROG_FAILED after a message.
  */
-int trace_prepare(const struct cli_options *o, const char *verb);
+int trace_prepare(struct cli_options *o, const char *verb);
+/* `softhca trace --fabric NAME`. */
+int trace_live(struct cli_options *o);
+/* The command has ended: what is left of its trace, and the counts. 0; PROG_FAILED. */
+int trace_end(struct trace_reader *r);
 
 struct topo;
 /* Loads the topology of --topo, or nothing without it. 0; PROG_FAILED after a message. */

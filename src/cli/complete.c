@@ -181,13 +181,33 @@ static void values_topology(struct line *l)
 	values_file(l);
 }
 
+/* The first n characters stay. */
+static void keep_prefix(struct line *l, size_t n)
+{
+	l->prefix_len += n;
+	l->cur += n;
+}
+
+static void offer_command(void *ctx, const char *name)
+{
+	offer_word(ctx, name, "command");
+}
+
 static void values_topics(struct line *l)
 {
-	const char *comma = strrchr(l->cur, ','), *name;
+	bool names = l->verb->bit == CLI_TRACE && !strncmp(l->cur, "cmd=", 4);
+	const char *comma, *name;
 
-	if (comma) { /* the topics before it stay */
-		l->prefix_len += (size_t)(comma + 1 - l->cur);
-		l->cur = comma + 1;
+	if (names)
+		keep_prefix(l, 4);
+	if (l->verb->bit == CLI_TRACE && *l->cur == '!')
+		keep_prefix(l, 1);
+	comma = strrchr(l->cur, ',');
+	if (comma) /* the topics before it stay */
+		keep_prefix(l, (size_t)(comma + 1 - l->cur));
+	if (names) {
+		trace_expr_names(offer_command, l);
+		return;
 	}
 	for (unsigned int bit = 0; bit < 30; bit++) {
 		name = log_topic_name(1u << bit);
@@ -195,6 +215,8 @@ static void values_topics(struct line *l)
 			offer_word(l, name, "topic");
 	}
 	offer_word(l, "all", "every topic");
+	if (l->verb->bit == CLI_TRACE && l->cur == l->prefix)
+		offer_word(l, "cmd=", "names of commands and methods");
 }
 
 static void values_opcode(struct line *l)

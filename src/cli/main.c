@@ -20,8 +20,9 @@
 static const struct cli_verb verbs[] = {
 	{CLI_RUN, "run", "-- CMD [ARG...]", "Run a command on a host with InfiniBand adapters.", 1,
 	 -1, false, cli_run},
-	{CLI_TRACE, "trace", "-- CMD [ARG...]",
-	 "Run a command and see all that it does with the adapters.", 1, -1, false, cli_trace},
+	{CLI_TRACE, "trace", "[-- CMD [ARG...]]",
+	 "See all that a command does with the adapters, or all programs of a fabric.", 0, -1,
+	 false, cli_trace},
 	{CLI_PCAP, "pcap", "[-- CMD [ARG...]]", "Capture the packets of a fabric, for Wireshark.",
 	 0, -1, false, cli_pcap},
 	{CLI_EXPLAIN, "explain", "WHAT...",

@@ -29,6 +29,10 @@ static const struct word sms[] = {{"builtin", 0}, {"none", 1}, {NULL, 0}};
 static const struct word links[] = {{"ib", HW_LINK_IB}, {"eth", HW_LINK_ETH}, {NULL, 0}};
 static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0}};
 
+static const struct word trace_sorts[] = {
+	{"time", TRACE_SORT_TIME}, {"calls", TRACE_SORT_CALLS}, {"errors", TRACE_SORT_ERRORS},
+	{"mean", TRACE_SORT_MEAN}, {"name", TRACE_SORT_NAME},   {NULL, 0}};
+
 enum { KEY_FIRST = 0x200 };
 
 struct parse {
@@ -122,16 +126,20 @@ static int store_fabric(struct parse *p, const struct opt_row *row, const char *
 
 static int store_topics(struct parse *p, const struct opt_row *row, const char *arg)
 {
-	return trace_check_topics(p->verb->name, "-e", arg) ?: store_text(p, row, arg);
+	return trace_expr_add(&p->o->watch.expr, p->verb->name, "-e", arg);
 }
 
 /* Topics are optional; the default is the usual ones. */
 static int store_trace(struct parse *p, const struct opt_row *row, const char *arg)
 {
-	int r = arg ? trace_check_topics(p->verb->name, "--trace", arg) : 0;
+	p->o->trace = true;
+	return arg ? trace_expr_add(&p->o->watch.expr, p->verb->name, "--trace", arg) : 0;
+}
 
-	p->o->trace = !r;
-	return r ? r : store_text(p, row, arg);
+static int store_trace_option(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	p->o->watch.options |= row->value;
+	return 0;
 }
 
 static int store_ip(struct parse *p, const struct opt_row *row, const char *arg)
@@ -240,7 +248,7 @@ static const struct opt_row rows[] = {
 	{CLI_DECODE, "eqe", 0, NULL, "decode an event", KIND(HEX_EQE)},
 	{CLI_DECODE, "mad", 0, NULL, "decode MADs", KIND(HEX_MAD)},
 	{CLI_RUN, "trace", 0, "TOPIC,...", "trace to standard error, as `softhca trace` does",
-	 .store = store_trace, AT(const char *, topics), .flags = OPTION_ARG_OPTIONAL},
+	 .store = store_trace, .flags = OPTION_ARG_OPTIONAL},
 	{CLI_TRACE | CLI_PCAP, "output", 'o', "FILE", "write to FILE (a trace: standard error)",
 	 TEXT(output)},
 	{CLI_CONSOLE, "script", 's', "FILE", "read the commands from FILE (standard input)",
@@ -258,8 +266,24 @@ static const struct opt_row rows[] = {
 	{CLI_PCAP, "live", 0, NULL, "write packets at once; without -o to standard output",
 	 FLAG(live)},
 	{CLI_TRACE, "topics", 'e', "TOPIC,...",
-	 "topics to trace: uverbs, fw, doorbell, cqe, event, cm (these), mad, mem, shim, link, all",
-	 .store = store_topics, AT(const char *, topics)},
+	 "topics to trace: uverbs, fw, doorbell, cqe, event, cm (these), mad, mem, shim, link, "
+	 "all, "
+	 "or !TOPIC,... for all others; cmd=NAME,... or cmd=!NAME,... for commands and methods",
+	 .store = store_topics},
+	{CLI_TRACE, "count", 'c', NULL, "write no lines, but a table: calls, errors, times",
+	 .store = store_trace_option, .value = LOG_COUNTED | LOG_BARE},
+	{CLI_TRACE, "count-too", 'C', NULL, "write the table behind the lines",
+	 .store = store_trace_option, .value = LOG_COUNTED},
+	{CLI_TRACE, "sort", 'S', "time|calls|errors|mean|name", "order of the table (time)",
+	 VALUE(uint32_t, watch.sort, trace_sorts)},
+	{CLI_TRACE, "failed-only", 'Z', NULL, "only what has failed", .store = store_trace_option,
+	 .value = LOG_FAILED},
+	{CLI_TRACE, "successful-only", 'z', NULL, "only what has not failed",
+	 .store = store_trace_option, .value = LOG_GOOD},
+	{CLI_TRACE, "objects", 'y', NULL, "say which object a handle or descriptor is",
+	 .store = store_trace_option, .value = LOG_OBJECTS},
+	{CLI_RUN | CLI_TRACE, "pcap", 0, "FILE", "also capture the packets, into FILE",
+	 TEXT(capout)},
 	{CLI_ALL, "help", 'h', NULL, "this text", .store = store_help},
 };
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "cli/client.h"
+#include "cli/watch.h"
 #include "hw/cap.h"
 #include "hw/port.h"
 #include "super/program.h"
@@ -136,7 +136,7 @@ int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
 	int r;
 
 	*c = (struct capture){
-		.name = o->output ? o->output : "-",
+		.name = o->capout,
 		.snap = o->snap ? o->snap : SNAP_ALL,
 		.live = o->live,
 		.form = pcap_form(s),
@@ -197,44 +197,6 @@ int capture_end(struct capture *c)
 
 /* ---- on a fabric that is up */
 
-static int map_segment(const struct cli_options *o, struct seg *s)
-{
-	struct link_msg m = {.op = LINK_SEGMENT};
-	int sock = client_connect(o, "pcap"), fd = -1, r;
-
-	if (sock == PROG_FAILED)
-		return PROG_FAILED;
-	r = client_request(sock, &m, &fd);
-	close(sock);
-	if (!r)
-		r = fd < 0 ? -EPROTO : seg_map(s, fd);
-	return r ? prog_fail("pcap: cannot get the memory of the fabric: %s", strerror(-r)) : 0;
-}
-
-/* The signals that end us, blocked. */
-static void block_signals(sigset_t *set, sigset_t *old)
-{
-	static const int ours[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
-
-	sigemptyset(set);
-	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
-		sigaddset(set, ours[i]);
-	sigprocmask(SIG_BLOCK, set, old);
-}
-
-/* Runs until a signal, the fabric's end, or an error. */
-static void pcap_watch(const struct capture *c, const sigset_t *set)
-{
-	const struct timespec turn = {0, 100 * NSEC_PER_MSEC};
-
-	while (!atomic_load(&c->seg->hdr->down) && !atomic_load(&c->ended)) {
-		int sig = sigtimedwait(set, NULL, &turn);
-
-		if (sig > 0 && sig != SIGCHLD)
-			return;
-	}
-}
-
 /* Returns the command's wait status. The terminal sends its signals to the command itself. */
 static int pcap_wait_for(pid_t pid, const sigset_t *set)
 {
@@ -261,28 +223,33 @@ static int with_command(struct cli_options *o, const sigset_t *set, const sigset
 		sigprocmask(SIG_SETMASK, old, NULL);
 		if (o->stdout_taken)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
-		o->capture = false;
+		o->capout = NULL;
 		exit(cli_run(o));
 	}
 	status = pcap_wait_for(pid, set);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int on_fabric(struct cli_options *o)
+static bool is_stuck(void *ctx)
+{
+	return atomic_load(&((struct capture *)ctx)->ended);
+}
+
+int pcap_around(struct cli_options *o)
 {
 	struct capture c = {0};
 	struct seg s = {0};
 	sigset_t set, old;
-	int r = map_segment(o, &s), end;
+	int r = watch_begin(o, &s), end;
 
 	if (r)
 		return r;
-	block_signals(&set, &old);
+	watch_signals(&set, &old);
 	r = capture_begin(&c, &s, o);
 	if (!r && o->argc)
 		r = with_command(o, &set, &old);
 	else if (!r)
-		pcap_watch(&c, &set);
+		watch_wait(&s, &set, is_stuck, &c);
 	end = capture_end(&c);
 	seg_unmap(&s);
 	return r ? r : end;
@@ -292,9 +259,7 @@ int cli_pcap(struct cli_options *o)
 {
 	if (!o->output && !o->live)
 		return prog_fail("pcap: no output given: use -o FILE, or --live for a pipe");
-	o->stdout_taken = !o->output || !strcmp(o->output, "-");
-	o->capture = true;
-	if (o->fabric || !o->argc || run_is_inside(o))
-		return on_fabric(o);
-	return cli_run(o);
+	o->capout = o->output ? o->output : "-";
+	o->stdout_taken = !strcmp(o->capout, "-");
+	return o->argc ? cli_run(o) : pcap_around(o);
 }

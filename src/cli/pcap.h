@@ -29,5 +29,7 @@ int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
  * written.
  */
 int capture_end(struct capture *c);
+/* A capture of a fabric that is up: while the command runs, or until a signal comes. */
+int pcap_around(struct cli_options *o);
 
 #endif

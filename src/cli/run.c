@@ -160,10 +160,10 @@ static int conclude(const struct run *run, const struct child_state *st, struct 
 		    struct json_object *after)
 {
 	bool well = !run->timed_out && WIFEXITED(run->c.status) && !WEXITSTATUS(run->c.status);
-	int r = 0;
+	int r = trace_end(run->o->watch.reader);
 
 	if (run->o->summary || run->o->require_traffic)
-		r = use_end(run->o, well, before, after);
+		r = use_end(run->o, well, before, after) ?: r;
 	if (run->timed_out)
 		return CLI_TIMED_OUT;
 	return well ? r : command_end_like(run->c.status, st);
@@ -401,7 +401,7 @@ static int run_joined(struct cli_options *o)
 		r = child_environment(o, t.dir, host);
 	if (!r) {
 		lost_at_once(o);
-		if (o->timeout || o->summary || o->require_traffic)
+		if (o->timeout || o->summary || o->require_traffic || o->watch.reader)
 			r = run_beside(o, sock, host, netns);
 		else
 			r = run_instead(o, netns);
@@ -420,9 +420,14 @@ bool run_is_inside(const struct cli_options *o)
 
 int cli_run(struct cli_options *o)
 {
-	int r = o->trace ? trace_prepare(o, o->verb) : 0;
+	bool joined = o->fabric || run_is_inside(o);
+	int r;
 
+	if (joined && o->capout)
+		return pcap_around(o);
+	o->capture = o->capout != NULL;
+	r = o->trace ? trace_prepare(o, o->verb) : 0;
 	if (r)
 		return r;
-	return o->fabric || run_is_inside(o) ? run_joined(o) : run_private(o);
+	return joined ? run_joined(o) : run_private(o);
 }

@@ -13,26 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cli/trace_read.h"
 #include "super/program.h"
 #include "util/cleanup.h"
 #include "util/log.h"
-
-static const char default_topics[] = "uverbs,fw,doorbell,cqe,event,cm";
-
-int trace_check_topics(const char *verb, const char *option, const char *topics)
-{
-	for (const char *s = topics;;) {
-		size_t n = strcspn(s, ",");
-
-		if (!log_topic_bits(s, n))
-			return prog_fail("%s: %s: '%.*s' is not one of uverbs, fw, doorbell, cqe, "
-					 "event, cm, mad, mem, shim, link, all",
-					 verb, option, (int)n, s);
-		if (!s[n])
-			return 0;
-		s += n + 1;
-	}
-}
 
 /*
  * Copies a descriptor to a high number, which the command does not use and which stays open over
@@ -84,31 +68,65 @@ static int path_of(const char *file, int fd, char path[PATH_MAX])
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-int trace_prepare(const struct cli_options *o, const char *verb)
+/* The trace goes to a reader of ours. Returns the descriptor for the command, or PROG_FAILED. */
+static int open_reader(struct cli_options *o)
 {
-	char path[PATH_MAX], id[96];
-	struct stat st;
-	int fd, r;
+	int p[2], fd;
 
-	fd = open_output(o->output);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return prog_fail("%s: cannot write to %s: %s", verb,
+	if (pipe2(p, O_CLOEXEC) < 0)
+		return prog_fail("%s: cannot make a pipe: %s", o->verb, strerror(errno));
+	o->watch.reader = trace_read(p[0], o);
+	fd = o->watch.reader ? high_copy(p[1]) : -1;
+	close(p[1]);
+	if (o->watch.reader && fd < 0)
+		prog_fail("%s: no descriptor is left", o->verb);
+	return fd < 0 ? PROG_FAILED : fd;
+}
+
+/* Where the traced processes write. Returns the descriptor, or PROG_FAILED. */
+static int open_trace(struct cli_options *o, char path[PATH_MAX])
+{
+	bool reads = o->watch.options & LOG_COUNTED;
+	int fd = reads ? open_reader(o) : open_output(o->output), r;
+
+	if (reads && fd == PROG_FAILED)
+		return fd;
+	if (fd < 0)
+		return prog_fail("%s: cannot write to %s: %s", o->verb,
 				 o->output ? o->output : "standard error", strerror(errno));
-	r = path_of(o->output, fd, path);
-	if (r < 0)
-		return prog_fail("%s: %s: %s", verb, o->output, strerror(-r));
+	r = path_of(reads ? NULL : o->output, fd, path);
+	return r < 0 ? prog_fail("%s: %s: %s", o->verb, o->output, strerror(-r)) : fd;
+}
+
+int trace_prepare(struct cli_options *o, const char *verb)
+{
+	char path[PATH_MAX], id[96], topics[128], options[LOG_OPTIONS_MAX];
+	struct stat st;
+	int fd = open_trace(o, path);
+
+	if (fd == PROG_FAILED || fstat(fd, &st) < 0)
+		return PROG_FAILED;
 	snprintf(id, sizeof(id), "%d:%llu:%llu", fd, (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino);
-	if (setenv(LOG_ENV_TOPICS, o->topics ? o->topics : default_topics, 1) < 0 ||
+	trace_expr_topics(&o->watch.expr, topics, sizeof(topics));
+	trace_expr_options(&o->watch, options);
+	if (setenv(LOG_ENV_TOPICS, topics, 1) < 0 || setenv(LOG_ENV_OPTIONS, options, 1) < 0 ||
 	    setenv(LOG_ENV_FORMAT, o->json ? "json" : "text", 1) < 0 ||
 	    setenv(LOG_ENV_FD, id, 1) < 0 || setenv(LOG_ENV_FILE, path, 1) < 0 ||
 	    setenv(LOG_ENV_NAME, o->output ? o->output : "standard error", 1) < 0)
-		return prog_fail("out of memory");
+		return prog_fail("%s: out of memory", verb);
 	return 0;
 }
 
 int cli_trace(struct cli_options *o)
 {
+	if ((o->watch.options & LOG_FAILED) && (o->watch.options & LOG_GOOD))
+		return prog_fail("trace: -z and -Z exclude each other");
+	if (!o->argc && !o->fabric)
+		return prog_fail("trace: the command is missing (softhca trace --help); or "
+				 "--fabric NAME, for all that happens there");
+	if (!o->argc)
+		return trace_live(o);
 	o->trace = true;
 	return cli_run(o);
 }

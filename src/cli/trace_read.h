@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A trace that passes through this process: a thread reads it, counts and writes. */
+#ifndef SOFTHCA_CLI_TRACE_READ_H
+#define SOFTHCA_CLI_TRACE_READ_H
+
+#include "cli/cli.h"
+
+struct trace_reader;
+
+/*
+ * Reads from `fd`, which it takes, and writes as the options say; `fd` must not reach its end
+ * before trace_end(). NULL after a message.
+ */
+struct trace_reader *trace_read(int fd, const struct cli_options *o);
+/* It cannot write any more; readable like an eventfd(2). */
+int trace_reader_stuck(const struct trace_reader *r);
+
+#endif
