@@ -38,6 +38,7 @@ enum { /* bits of the commands, for the rows of the options that they accept */
        CLI_STATUS = 1 << 10,
        CLI_IP = 1 << 11,
        CLI_LIST = 1 << 12,
+       CLI_TOP = 1 << 13,
 };
 
 enum { /* bits of cli_options.given: the subjects of the options that were given */
@@ -63,8 +64,12 @@ enum trace_sort {
 struct cli_watch {
 	struct trace_expr expr;      /* trace: which lines */
 	uint32_t options;            /* trace: enum log_option */
-	uint32_t sort;               /* enum trace_sort */
+	uint32_t sort;               /* enum trace_sort, or enum top_sort */
 	struct trace_reader *reader; /* the trace passes through this process; NULL: it does not */
+	bool batch, reverse;         /* top: no terminal; the other order */
+	uint32_t times;              /* top: pages, 0: any number */
+	uint32_t delay;              /* top: milliseconds between them, 0: not given */
+	const char *filter;          /* top: only rows with this text, or NULL */
 };
 
 struct cli_options {
@@ -98,6 +103,7 @@ struct cli_options {
 	uint32_t max_hosts;
 	bool hosts_given, counters;
 	struct cli_watch watch;      /* options of trace */
+	struct cli_watch watch;      /* options of trace and top */
 	/* the remaining arguments: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;
@@ -143,6 +149,7 @@ int cli_link(struct cli_options *o);
 int cli_ip(struct cli_options *o);
 int cli_pcap(struct cli_options *o);
 int cli_trace(struct cli_options *o);
+int cli_top(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 int cli_decode(struct cli_options *o);
 

@@ -45,6 +45,8 @@ static const struct cli_verb verbs[] = {
 	{CLI_LIST, "list", "", "List the fabrics that are up.", 0, 0, false, cli_list},
 	{CLI_STATUS, "status", "[NAME]",
 	 "Show fabrics: hosts, adapters, ports, processes, objects.", 0, 1, false, cli_status},
+	{CLI_TOP, "top", "[NAME]", "Watch a fabric: rates of ports and queue pairs, errors.", 0, 1,
+	 false, cli_top},
 };
 
 const struct cli_verb *cli_verb(size_t i)

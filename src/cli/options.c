@@ -11,6 +11,7 @@
 #include <string.h>
 #include "cli/hex.h"
 #include "cli/mistake.h"
+#include "cli/top.h"
 #include "fabric/eth.h"
 #include "fw/caps.h"
 #include "hw/hca.h"
@@ -32,6 +33,10 @@ static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0
 static const struct word trace_sorts[] = {
 	{"time", TRACE_SORT_TIME}, {"calls", TRACE_SORT_CALLS}, {"errors", TRACE_SORT_ERRORS},
 	{"mean", TRACE_SORT_MEAN}, {"name", TRACE_SORT_NAME},   {NULL, 0}};
+
+static const struct word top_sorts[] = {{"rate", TOP_SORT_RATE},   {"errors", TOP_SORT_ERRORS},
+					{"depth", TOP_SORT_DEPTH}, {"pid", TOP_SORT_PID},
+					{"name", TOP_SORT_NAME},   {NULL, 0}};
 
 enum { KEY_FIRST = 0x200 };
 
@@ -142,6 +147,18 @@ static int store_trace_option(struct parse *p, const struct opt_row *row, const 
 	return 0;
 }
 
+static int store_delay(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	char *end;
+	double n = strtod(arg, &end);
+
+	if (end == arg || *end || !(n >= 0.01 && n <= 86400))
+		return prog_fail("%s: --%s: '%s' is not a number of seconds from 0.01 to 86400",
+				 p->verb->name, row->name, arg);
+	*(uint32_t *)((char *)p->o + row->at) = (uint32_t)(n * 1000 + 0.5);
+	return 0;
+}
+
 static int store_ip(struct parse *p, const struct opt_row *row, const char *arg)
 {
 	return ip_add(&p->o->fab, p->verb->name, arg);
@@ -237,7 +254,7 @@ static const struct opt_row rows[] = {
 	{CLI_LIST, "quiet", 'q', NULL, "names only", FLAG(quiet)},
 	{CLI_USERS, "fabric", 0, "FABRIC", "use a fabric that is up (default: the command's own)",
 	 .store = store_fabric, AT(const char *, fabric)},
-	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS | CLI_LIST, "json", 'j', NULL,
+	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS | CLI_LIST | CLI_TOP, "json", 'j', NULL,
 	 "write JSON", FLAG(json)},
 	{CLI_EXPLAIN, "list", 0, NULL, "list all names that it knows", FLAG(list)},
 	{CLI_DECODE, "in", 0, NULL, "decode the input of a command", KIND(HEX_INPUT)},
@@ -282,6 +299,15 @@ static const struct opt_row rows[] = {
 	 .store = store_trace_option, .value = LOG_GOOD},
 	{CLI_TRACE, "objects", 'y', NULL, "say which object a handle or descriptor is",
 	 .store = store_trace_option, .value = LOG_OBJECTS},
+	{CLI_TOP, "batch", 'b', NULL, "write pages of text, also to a terminal", FLAG(watch.batch)},
+	{CLI_TOP, "times", 'n', "N", "end after N pages", NUMBER(watch.times, 1, UINT32_MAX)},
+	{CLI_TOP, "delay", 'd', "SECONDS", "time between two pages, also 0.2 (1)",
+	 .store = store_delay, AT(uint32_t, watch.delay)},
+	{CLI_TOP, "sort", 'o', "rate|errors|depth|pid|name", "order of the rows (rate)",
+	 VALUE(uint32_t, watch.sort, top_sorts)},
+	{CLI_TOP, "reverse", 'r', NULL, "the other way round", FLAG(watch.reverse)},
+	{CLI_TOP, "filter", 'f', "TEXT", "only rows that contain TEXT", TEXT(watch.filter)},
+	{CLI_TOP, "all", 'a', NULL, "also ports that nobody has used", FLAG(all)},
 	{CLI_RUN | CLI_TRACE, "pcap", 0, "FILE", "also capture the packets, into FILE",
 	 TEXT(capout)},
 	{CLI_ALL, "help", 'h', NULL, "this text", .store = store_help},

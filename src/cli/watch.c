@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the view of a fabric that no process of it has. pcap.c and trace_live.c use it. */
+/* Owns the view of a fabric that no process of it has. pcap.c, trace_live.c and top.c use it. */
 #include "cli/watch.h"
 
 #include <errno.h>

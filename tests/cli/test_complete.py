@@ -18,7 +18,7 @@ from softhca import BUILD, SOFTHCA, TOP, Fabric, wait_for  # noqa: E402
 
 SCRIPTS = os.path.join(TOP, 'completions')
 # Numbers, and texts that no table has.
-FREE = {'N', 'OCTETS', 'BYTES', 'HOST=ADDR,...', 'WHAT...', 'SECONDS', 'EXPR'}
+FREE = {'N', 'OCTETS', 'BYTES', 'HOST=ADDR,...', 'WHAT...', 'SECONDS', 'EXPR', 'TEXT'}
 
 
 def offered(*words, env=None):
@@ -97,8 +97,8 @@ class Offers(unittest.TestCase):
                             (['trace', '-e', 'cmd=CREATE_QP,QUERY_VPORT'],
                              ['cmd=CREATE_QP,QUERY_VPORT_STATE', 'cmd=CREATE_QP,QUERY_VPORT_COUNTER']),
                             (['trace', '-e', 'cmd=!QP.CR'], ['cmd=!QP.CREATE']),
-                            (['trace', '-jo', ''], [':files']),
-                            (['trace', '--pcap', ''], [':files']),
+                            (['trace', '-jo', ''], [':files']), (['top', ''], [name]),
+                            (['trace', '--pcap', ''], [':files']), (['top', '-o', 'de'], ['depth']),
                             (['run', '--trace=fw,doorb'], ['--trace=fw,doorbell']),
                             (['decode', '--out=RST2'], ['--out=RST2INIT_QP']),
                             (['console', '-s', ''], [':files']),
@@ -187,6 +187,7 @@ class Shells(unittest.TestCase):
                             ('softhca run --memlock=enf', 'softhca run --memlock=enforce '),
                             ('softhca trace -e fw,doorb', 'softhca trace -e fw,doorbell '),
                             ('softhca trace -e cmd=CREATE_QP,RST2I', 'softhca trace -e cmd=CREATE_QP,RST2INIT_QP '),
+                            ('softhca top ', f'softhca top {name} '),
                             ('softhca run --trace=fw,doorb', 'softhca run --trace=fw,doorbell '),
                             ('softhca run --topo to', 'softhca run --topo torus:'),
                             ('softhca run --topo=to', 'softhca run --topo=torus:'),

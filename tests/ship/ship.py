@@ -101,7 +101,7 @@ def debian(work):
     ours = set(re.findall(r'^Package: (\S+)', open(os.path.join(TOP, 'debian/control'), encoding='utf-8').read(),
                           re.M))
     root.run('apt-get', 'install', '-q', '-y', '--no-install-recommends', *sorted(names - ours), 'libjson-c5',
-             'libpcap0.8', 'libzydis4.0', 'libibverbs-dev')
+             'libncursesw6', 'libpcap0.8', 'libzydis4.0', 'libibverbs-dev')
     before = root.files()
     for deb in glob.glob(out + '/*.deb'):
         if 'dbgsym' not in deb:
