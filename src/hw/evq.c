@@ -78,8 +78,8 @@ static void absorb(struct seg *s, struct seg_evq *q)
 
 /*
  * Telling usually takes a microsecond. A reader that the byte has woken on the pusher's processor
- * sleeps until the pusher has finished (evq_tell()): otherwise it would take the processor back too
- * early.
+ * sleeps until the pusher has finished (evq_wake_readers()): otherwise it would take the processor
+ * back too early.
  */
 static void wait_until_told(struct seg *s, struct seg_evq *q, struct seg_evrec *r)
 {
@@ -601,5 +601,8 @@ void evq_repair(struct seg *s)
 		    atomic_load(&q->lazy) == EVQ_PUBLISHING)
 			atomic_fetch_or(&q->asked, EVQ_ASK_REPAIR);
 		evq_attend(s, i, q);
+		/* A dead pusher may have told of its record, and woken nobody. */
+		if (evq_ready(s, q))
+			evq_wake_readers(q);
 	}
 }

@@ -6,7 +6,7 @@
  * Each event writes a byte of its own, as each is an edge to epoll(7) and a SIGIO. The byte is
  * written after the record is linked; all bytes are drained before the last record is taken. So a
  * readable FIFO has a record at any instruction. A note says when a byte is still to be written
- * (evq.c).
+ * (evq.c). The futex comes last: a woken reader finds everything done.
  */
 #include "hw/evq_priv.h"
 #include "segment/suplink.h"
@@ -69,8 +69,10 @@ static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
 }
 
 /* A reader that `sleepers` does not count yet finds that `wake` has changed. */
-static void wake_readers(struct seg_evq *q)
+void evq_wake_readers(struct seg_evq *q)
 {
+	POINT("evq-wake");
+
 	atomic_fetch_add(&q->wake, 1);
 	if (atomic_load(&q->sleepers))
 		sys_futex_wake(&q->wake, INT_MAX);
@@ -92,7 +94,7 @@ static bool told_already(const struct seg_evq *q)
 	       atomic_load(&q->told) == atomic_load(&q->drains) + 1;
 }
 
-bool evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
+bool evq_tell_pollers(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
 {
 	bool writes = tells(q) && !told_already(q);
 	int err = 0;
@@ -106,12 +108,16 @@ bool evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
 		if (!err)
 			atomic_store(&q->told, drains + 1);
 	}
-	POINT("evq-wake");
 	q->silent = err != 0;
-	wake_readers(q);
 	if (err)
 		TRACE(LOG_EVENT, "evq %u: pollers are not woken: %d", evq, err);
 	return writes;
+}
+
+void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q)
+{
+	evq_tell_pollers(s, evq, gen, q);
+	evq_wake_readers(q);
 }
 
 /*

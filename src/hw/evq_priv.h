@@ -41,8 +41,12 @@ bool evq_is_open(const struct seg *s, uint32_t evq, uint32_t gen, const struct s
 
 /* The live record that a reference names; NULL: it was taken. */
 struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref);
-/* Wake readers: there is a record, a loss or an end to report. Takes no lock. True: by a byte. */
-bool evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
+/* There is a record, a loss or an end to report. Takes no lock. */
+void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
+/* Its two parts: those who wait for the FIFO (true: there was a byte to write), and for the futex.
+ */
+bool evq_tell_pollers(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
+void evq_wake_readers(struct seg_evq *q);
 /* Under the lock: make the FIFO agree with the queue. `fd` -1: open it by path. */
 void evq_settle(struct seg *s, uint32_t evq, struct seg_evq *q, int fd);
 /* Under the lock: empty the FIFO. False: it could not be opened. */

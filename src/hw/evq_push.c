@@ -37,7 +37,7 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 {
 	struct seg_evrec *r = seg_at(s, SEG_T_EVREC, EVQ_REF_IDX(ref));
 	const struct seg_evrec paid = {.src = r->src, .type = r->type, .serial = d ? d->serial : 0};
-	bool byte;
+	bool byte, told;
 	int rc;
 
 	atomic_fetch_add(&q->count, 1);
@@ -56,10 +56,13 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 	if (!evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TELLING))
 		return 0;
 	POINT("evq-telling");
-	byte = evq_tell(s, evq, gen, q);
+	byte = evq_tell_pollers(s, evq, gen, q);
 	POINT("evq-told");
+	told = evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_TELLING, EVQ_TOLD);
+	/* A reader that is woken earlier takes the processor only to wait until it is told. */
+	evq_wake_readers(q);
 	/* The record was taken before its byte was written: the byte may be one too many. */
-	if (!evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_TELLING, EVQ_TOLD) && byte) {
+	if (!told && byte) {
 		atomic_fetch_or(&q->asked, EVQ_ASK);
 		evq_attend(s, evq, q);
 	}

@@ -204,6 +204,17 @@ static void be_stepped(struct seg *s, struct test_child *c, void *arg)
 	raise(SIGSTOP);
 }
 
+/* False: the step is finished. */
+static bool go_one(const struct test_child *c)
+{
+	int st;
+
+	assert_int_equal(ptrace(PTRACE_SINGLESTEP, c->pid, NULL, NULL), 0);
+	assert_int_equal(waitpid(c->pid, &st, 0), c->pid);
+	assert_true(WIFSTOPPED(st));
+	return WSTOPSIG(st) != SIGSTOP;
+}
+
 /*
  * Let up to `n` instructions of the step pass. Returns how many; fewer than n: the step is
  * finished.
@@ -219,13 +230,8 @@ static unsigned int go_steps(const struct test_child *c, unsigned int n)
 		skip();
 	}
 	assert_true(WIFSTOPPED(st));
-	for (i = 0; i < n; i++) {
-		assert_int_equal(ptrace(PTRACE_SINGLESTEP, c->pid, NULL, NULL), 0);
-		assert_int_equal(waitpid(c->pid, &st, 0), c->pid);
-		assert_true(WIFSTOPPED(st));
-		if (WSTOPSIG(st) == SIGSTOP)
-			break;
-	}
+	for (i = 0; i < n && go_one(c); i++)
+		;
 	return i;
 }
 
@@ -398,6 +404,50 @@ static struct queue neighbour(struct seg *s)
 	o.gen = seg_file(s, o.idx)->gen;
 	o.fd = test_ev_open(s, o.idx, 0, 0);
 	return o;
+}
+
+/* Stop a push where its record is told and its reader is not woken yet. */
+static void stop_before_wake(struct seg *s, const struct queue *q, const struct test_child *c)
+{
+	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q->idx);
+	const struct seg_evrec *r = NULL;
+	uint32_t woken = e->wake;
+
+	go_steps(c, 0);
+	while (!r || !evq_rec_is(r, EVQ_TOLD)) {
+		assert_true(go_one(c));
+		r = evq_rec(s, e->newest);
+		/* A reader that is woken takes the record at once. */
+		assert_int_equal(e->wake, woken);
+	}
+}
+
+static void told_before_its_reader_wakes(void **state)
+{
+	const struct step step = {.name = "push", .go = step_push};
+	struct seg *s = *state;
+
+	for (int lazy = 0; lazy < 2; lazy++) {
+		struct queue q = queue_open(s, 0);
+		const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q.idx);
+		struct stepped st = {&step, &q};
+		uint32_t woken = e->wake;
+		struct test_child c;
+		struct seg_evrec r;
+
+		if (lazy)
+			evq_set_lazy(s, q.idx);
+		test_spawn(s, &c, be_stepped, &st);
+		stop_before_wake(s, &q, &c);
+		kill(c.pid, SIGKILL);
+		test_reap(&c);
+		see_death(s, &c);
+		/* The supervisor wakes it instead. */
+		assert_true(e->wake != woken);
+		expect_agreement(s, &q);
+		assert_int_equal(evq_pop(s, q.idx, q.gen, q.fd, &r), 0);
+		queue_close(s, &q);
+	}
 }
 
 #define NEIGHBOURS 6
@@ -593,6 +643,7 @@ int main(void)
 		cmocka_unit_test(killed_at_each_instruction),
 		cmocka_unit_test(stopped_at_each_instruction),
 		cmocka_unit_test(closed_at_each_instruction),
+		cmocka_unit_test(told_before_its_reader_wakes),
 	};
 
 	return cmocka_run_group_tests(tests, test_ev_setup, test_ev_teardown);
