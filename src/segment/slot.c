@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the process's side of its slot. Calls the kernel below libc, as suplink.c does. */
+/* Owns what both sides do to a process's slot. Calls the kernel below libc, as suplink.c does. */
 #include "segment/slot.h"
 
 #include <errno.h>
@@ -55,19 +55,40 @@ static bool bell_lost(const struct link *l)
 	return l->bell_id && slot_bell_id(l->bell) != l->bell_id;
 }
 
+static bool is_answered(const struct seg_slot *t, uint32_t number)
+{
+	return (atomic_load(&t->answered) & SLOT_NUMBER) == number;
+}
+
+/* A second at most: the supervisor may be killed, and wake nobody. */
+static void sleep_until_answered(struct seg_slot *t, uint32_t number)
+{
+	uint32_t seen = atomic_load(&t->answered);
+
+	do
+		if ((seen & SLOT_NUMBER) == number)
+			return;
+	while (!atomic_compare_exchange_weak(&t->answered, &seen, seen | SLOT_SLEEPS));
+	sys_futex_wait(&t->answered, seen | SLOT_SLEEPS, NSEC_PER_SEC);
+}
+
+/* The bell may have rung elsewhere. False: the supervisor has the request already. */
+static bool take_back(struct seg_slot *t, uint32_t number)
+{
+	return atomic_compare_exchange_strong(&t->asked, &number, (number - 1) & SLOT_NUMBER);
+}
+
 static int wait_answer(const struct link *l, struct seg_slot *t, uint32_t number)
 {
 	uint64_t end = clock_now_ns() + LINK_TIMEOUT_S * NSEC_PER_SEC;
-	uint32_t seen;
 
-	while ((seen = atomic_load(&t->answered)) != number) {
-		/* A second: the supervisor may be killed, and wake nobody. */
-		sys_futex_wait(&t->answered, seen, NSEC_PER_SEC);
-		if (atomic_load(&t->answered) == number)
+	while (!is_answered(t, number)) {
+		sleep_until_answered(t, number);
+		if (is_answered(t, number))
 			break;
 		if (!is_ours(l) || hung_up(l))
 			return -ECONNRESET;
-		if (bell_lost(l))
+		if (bell_lost(l) && take_back(t, number))
 			return SLOT_NO_BELL;
 		if (clock_now_ns() > end)
 			return -ETIMEDOUT;
@@ -89,7 +110,7 @@ static int ring(const struct link *l)
 int slot_ask(const struct link *l, struct link_msg *m, const void *out, void *in, size_t *room)
 {
 	struct seg_slot *t = seg_at(l->seg, SEG_T_SLOT, l->slot);
-	uint32_t number = atomic_load(&t->asked), op = m->op;
+	uint32_t number = atomic_load(&t->asked) & SLOT_NUMBER, op = m->op;
 	int r;
 
 	if (!is_ours(l))
@@ -100,12 +121,13 @@ int slot_ask(const struct link *l, struct link_msg *m, const void *out, void *in
 		return r;
 	t->in = *m;
 	memcpy(t->in_more, out, m->more);
-	atomic_store(&t->asked, ++number);
+	number = (number + 1) & SLOT_NUMBER;
+	atomic_store(&t->asked, number);
 	r = ring(l);
+	if (r && !take_back(t, number)) /* heard without the bell */
+		r = 0;
 	if (!r)
 		r = wait_answer(l, t, number);
-	if (r == SLOT_NO_BELL) /* nobody has heard of it */
-		atomic_store(&t->asked, number - 1);
 	if (r)
 		return r;
 	*m = t->out;
@@ -114,4 +136,20 @@ int slot_ask(const struct link *l, struct link_msg *m, const void *out, void *in
 	memcpy(in, t->out_more, m->more);
 	*room = m->more;
 	return m->err;
+}
+
+uint32_t slot_hear(struct seg_slot *t, uint32_t last)
+{
+	uint32_t n = atomic_load(&t->asked);
+
+	do
+		if (n & SLOT_HEARD || n == last)
+			return last;
+	while (!atomic_compare_exchange_weak(&t->asked, &n, n | SLOT_HEARD));
+	return n;
+}
+
+bool slot_answer(struct seg_slot *t, uint32_t number)
+{
+	return atomic_exchange(&t->answered, number) & SLOT_SLEEPS;
 }

@@ -10,6 +10,9 @@
 #include "segment/suplink.h"
 
 #define SLOT_CHANGES 64
+#define SLOT_NUMBER 0x7fffffffu
+#define SLOT_HEARD 0x80000000u  /* in `asked`: the supervisor carries it out */
+#define SLOT_SLEEPS 0x80000000u /* in `answered`: the process waits in the kernel */
 
 struct seg_slot {                  /* SEG_T_SLOT: same index as its process; never claimed */
 	_Atomic uint32_t asked;    /* number of the last request; the process writes it */
@@ -27,5 +30,11 @@ enum { SLOT_NO_BELL = 1 }; /* the bell is lost, and the request was not made */
  * As link_ask_more(), with the eventfd that LINK_BELL has given; or SLOT_NO_BELL. `l` is locked.
  */
 int slot_ask(const struct link *l, struct link_msg *m, const void *out, void *in, size_t *room);
+
+/* ---- the supervisor's side */
+/* The number of a request, which its process cannot take back any more; `last`: there is none. */
+uint32_t slot_hear(struct seg_slot *t, uint32_t last);
+/* True: its process sleeps, and is to be woken. */
+bool slot_answer(struct seg_slot *t, uint32_t number);
 
 #endif

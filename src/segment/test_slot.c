@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
@@ -20,6 +21,7 @@ struct play {
 	struct link_msg say;                  /* what it answers */
 	void (*then)(struct play *p);         /* after it has read the bell */
 	uint32_t seen[2], nseen, late, asked; /* requests, by `arg`; what was owed */
+	_Atomic bool ended;                   /* slot_ask() has returned */
 };
 
 static int setup(void **state)
@@ -62,8 +64,21 @@ static void say(struct play *p)
 {
 	p->slot->out = p->say;
 	memcpy(p->slot->out_more, "12345678", 8);
-	atomic_store(&p->slot->answered, atomic_load(&p->slot->asked));
-	sys_futex_wake(&p->slot->answered, INT_MAX);
+	if (slot_answer(p->slot, p->asked))
+		sys_futex_wake(&p->slot->answered, INT_MAX);
+}
+
+/* Until the process sleeps, or no longer waits. */
+static void await_sleep(struct play *p)
+{
+	while (!(atomic_load(&p->slot->answered) & SLOT_SLEEPS) && !atomic_load(&p->ended))
+		sched_yield();
+}
+
+static void say_when_it_sleeps(struct play *p)
+{
+	await_sleep(p);
+	say(p);
 }
 
 static void hang_up(struct play *p)
@@ -84,7 +99,7 @@ static void *supervise(void *arg)
 	}
 	if (read(p->l.bell, &n, sizeof(n)) == sizeof(n)) {
 		p->seen[p->nseen++] = p->slot->in.arg;
-		p->asked = atomic_load(&p->slot->asked);
+		p->asked = slot_hear(p->slot, p->asked);
 		p->then(p);
 	}
 	return NULL;
@@ -98,6 +113,7 @@ static int ask(struct play *p, struct link_msg *m, void *in, size_t *room)
 	*m = (struct link_msg){.op = LINK_RDMA_CM, .arg = 77, .more = 5};
 	assert_int_equal(pthread_create(&t, NULL, supervise, p), 0);
 	r = slot_ask(&p->l, m, "hello", in, room);
+	atomic_store(&p->ended, true);
 	pthread_join(t, NULL);
 	assert_int_equal(p->nseen, 1);
 	assert_int_equal(p->seen[0], 77);
@@ -208,6 +224,50 @@ static void a_lost_bell_is_noticed(void **state)
 	assert_int_equal(m.arg, 77);
 }
 
+/* The process has looked for its bell twice when it is woken the third time. */
+static void lose_bell_and_say(struct play *p)
+{
+	int other = eventfd(0, EFD_CLOEXEC);
+
+	await_sleep(p);
+	dup2(other, p->l.bell);
+	close(other);
+	for (int woken = 0; woken < 3 && !atomic_load(&p->ended); sched_yield())
+		woken += sys_futex_wake(&p->slot->answered, INT_MAX) > 0;
+	say(p);
+}
+
+/* What the supervisor has begun is not asked again by the socket. */
+static void a_heard_request_waits_without_its_bell(void **state)
+{
+	struct play *p = *state;
+	struct link_msg m;
+	char in[16];
+	size_t room = sizeof(in);
+
+	p->then = lose_bell_and_say;
+	assert_int_equal(ask(p, &m, in, &room), 0);
+	assert_int_equal(m.arg, 4);
+}
+
+/* A wake that nobody waits for costs the supervisor a system call. */
+static void only_a_sleeper_is_woken(void **state)
+{
+	struct play *p = *state;
+	struct link_msg m;
+	char in[16];
+	size_t room = sizeof(in);
+
+	atomic_store(&p->slot->asked, 1);
+	assert_int_equal(slot_hear(p->slot, 0), 1);
+	assert_int_equal(slot_hear(p->slot, 0), 0); /* once */
+	assert_false(slot_answer(p->slot, 1));
+	p->asked = 1;
+	p->then = say_when_it_sleeps;
+	assert_int_equal(ask(p, &m, in, &room), 0);
+	assert_int_equal(p->slot->answered, 2);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -220,6 +280,8 @@ int main(void)
 		TEST(a_request_that_was_given_up_comes_first),
 		TEST(anothers_slot_is_left_alone),
 		TEST(a_lost_bell_is_noticed),
+		TEST(a_heard_request_waits_without_its_bell),
+		TEST(only_a_sleeper_is_woken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,8 +24,7 @@ static void answer(struct sup *sup, struct sup_link *l, struct seg_slot *t,
 {
 	t->out = p->m;
 	memcpy(t->out_more, p->more, p->nmore);
-	atomic_store(&t->answered, l->answered);
-	if (l->waking)
+	if (!slot_answer(t, l->answered) || l->waking)
 		return;
 	l->waking = true;
 	l->next_waking = sup->waking;
@@ -48,12 +47,13 @@ static void bell_ready(struct sup *sup, struct sup_source *src, uint32_t events)
 {
 	struct sup_link *l = (struct sup_link *)((char *)src - offsetof(struct sup_link, bell));
 	struct seg_slot *t = slot_of(sup, l);
-	uint32_t number = atomic_load(&t->asked);
+	uint32_t number;
 	struct sup_request q;
 	struct sup_reply p;
 
 	/* Behind a request on the socket that waits for a job: sup_links_again(). */
-	if (number == l->answered || l->again)
+	number = l->again ? l->answered : slot_hear(t, l->answered);
+	if (number == l->answered)
 		return;
 	q.m = t->in;
 	q.fd = -1;
