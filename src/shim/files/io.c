@@ -341,7 +341,6 @@ static ssize_t write_rdma_cm(struct ucma_file *u, int fd, const void *buf, size_
 	enum ucma_next next;
 	struct sig_guard g;
 	struct ucma_wait w;
-	sigset_t old;
 	ssize_t r;
 
 	u->fd = fd;
@@ -350,9 +349,9 @@ static ssize_t write_rdma_cm(struct ucma_file *u, int fd, const void *buf, size_
 		next = ucma_try(u, buf, count, &r, &w);
 		sig_guard_end(&g);
 		if (next == UCMA_ASK) {
-			sig_block_all(&old);
+			sig_guard_begin(&g);
 			next = ucma_ask(u, buf, count, ucma_fd_of, &r);
-			sig_restore(&old);
+			sig_guard_end(&g);
 		}
 		if (next == UCMA_DONE)
 			return r;
