@@ -204,9 +204,25 @@ uint32_t evq_forks(void)
 	return atomic_load(&forks);
 }
 
+/*
+ * Nobody tells when the lock's holder goes on. FUTEX_WAIT with a time-out is -EINTR whatever
+ * SA_RESTART says (futex_wait(), kernel/futex/waitwake.c); futex_waitv(2) is restarted.
+ */
+static long wait_for_lock(struct seg_evq *q, uint32_t seen)
+{
+	const struct futex_waitv w = {.val = seen, .uaddr = (uintptr_t)&q->wake, .flags = FUTEX_32};
+	const struct timespec t = {.tv_nsec = LOCKED_NS};
+	uint64_t end = clock_now_ns() + LOCKED_NS;
+	const struct timespec at = {(time_t)(end / NSEC_PER_SEC), (long)(end % NSEC_PER_SEC)};
+	long r = sys_call(SYS_futex_waitv, &w, 1, 0, &at, CLOCK_MONOTONIC);
+
+	if (sys_refused((int)r)) /* it is as old as Linux 5.16 */
+		r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, &t);
+	return r;
+}
+
 int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask)
 {
-	const struct timespec t = {.tv_nsec = LOCKED_NS};
 	uint32_t before = evq_forks();
 	uint64_t old;
 	long r;
@@ -214,7 +230,7 @@ int evq_wait(struct seg_evq *q, uint32_t seen, bool locked, const void *sigmask)
 	atomic_fetch_add(&q->sleepers, 1);
 	if (sigmask)
 		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, sigmask, &old, sizeof(old));
-	r = sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, locked ? &t : NULL);
+	r = locked ? wait_for_lock(q, seen) : sys_call(SYS_futex, &q->wake, FUTEX_WAIT, seen, NULL);
 	if (sigmask)
 		sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));
 	if (evq_forks() == before)

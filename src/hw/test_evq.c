@@ -3,6 +3,7 @@
 #include "hw/test_evq.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -445,6 +446,65 @@ static void no_new_queue_under_an_old_reader(void **state)
 	seg_free(s, SEG_T_FILE, q.idx);
 }
 
+static _Atomic uint32_t caught;
+
+static void on_signal(int sig)
+{
+	atomic_fetch_add(&caught, 1);
+}
+
+struct waiting {
+	struct seg_evq *e;
+	_Atomic bool ends;
+	_Atomic int got; /* -EINTR once */
+};
+
+static void *wait_for_a_lock(void *arg)
+{
+	struct waiting *w = arg;
+
+	while (!atomic_load(&w->ends) && !atomic_load(&w->got))
+		atomic_store(&w->got, evq_wait(w->e, w->e->wake, true, NULL));
+	return NULL;
+}
+
+/* Send signals to a thread that waits for the lock, up to `n`: what its wait was. */
+static int interrupt(struct seg_evq *e, int flags, uint32_t n)
+{
+	struct sigaction act = {.sa_handler = on_signal, .sa_flags = flags}, old;
+	struct waiting w = {.e = e};
+	pthread_t t;
+
+	sigaction(SIGUSR1, &act, &old);
+	atomic_store(&caught, 0);
+	assert_int_equal(pthread_create(&t, NULL, wait_for_a_lock, &w), 0);
+	for (uint32_t i = 0; i < n && !atomic_load(&w.got); i++) {
+		while (!e->sleepers && !atomic_load(&w.got))
+			sched_yield();
+		pthread_kill(t, SIGUSR1);
+		while (atomic_load(&caught) <= i)
+			sched_yield();
+	}
+	atomic_store(&w.ends, true);
+	pthread_join(t, NULL);
+	sigaction(SIGUSR1, &old, NULL);
+	return w.got;
+}
+
+/* read(2) is restarted, also while the queue's lock is another's. */
+static void waiting_for_the_lock_is_restarted(void **state)
+{
+	struct seg *s = *state;
+	struct queue q = queue_open(s, 0);
+	struct seg_evq *e = seg_live(s, SEG_T_EVQ, q.idx);
+
+	assert_int_equal(interrupt(e, 0, UINT32_MAX), -EINTR);
+	if (syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0) && errno == ENOSYS)
+		skip();
+	assert_int_equal(interrupt(e, SA_RESTART, 100), 0);
+	queue_close(s, &q);
+}
+
 /* EPOLLET: each event is an edge, however much is unread. */
 static void each_event_is_an_edge(void **state)
 {
@@ -582,6 +642,7 @@ int main(void)
 		cmocka_unit_test(a_published_queue_always_tells),
 		cmocka_unit_test(publishing_waits_for_no_reader),
 		cmocka_unit_test(no_new_queue_under_an_old_reader),
+		cmocka_unit_test(waiting_for_the_lock_is_restarted),
 		cmocka_unit_test(each_event_is_an_edge),
 		cmocka_unit_test(a_stray_byte_is_drained),
 		cmocka_unit_test(a_dead_pushers_late_byte_is_drained),
