@@ -364,6 +364,10 @@ static int open_rdma_cm(const struct hw_host *host, int flags)
 	if (r < 0)
 		return r;
 	r = publish_node(fd, SEG_FILE_RDMA_CM, file, gen, FAB_RDMA_CM_MINOR, flags, NULL);
+	/* It finds out when the supervisor is killed (ucma_lost()); without it only that is missed.
+	 */
+	if (!r)
+		devthread_start();
 	return opened(fd, file, gen, r);
 }
 

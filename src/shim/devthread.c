@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the device thread: one per process that maps a UAR. In trap mode it sleeps until parked work
- * is due or another thread wakes it (seg_proc.wake); in poll mode it also watches the UAR pages and
- * the doorbell records. It blocks all signals and does not keep the process alive: it ends when the
- * program's last thread has ended.
+ * Owns the device thread: one per process that maps a UAR or opens rdma_cm. In trap mode it sleeps
+ * until parked work is due or another thread wakes it (seg_proc.wake); in poll mode it also watches
+ * the UAR pages and the doorbell records. It blocks all signals and does not keep the process
+ * alive: it ends when the program's last thread has ended.
  */
 #include "shim/shim.h"
 #include "shim/signals/sig.h"

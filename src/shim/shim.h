@@ -99,8 +99,8 @@ void trap_forked(void);
 /* ---- device thread (devthread.c) */
 /* The part that needs the loader's lock (shim_look_up()). Idempotent. */
 void devthread_init(void);
-int devthread_start(void); /* control path only; idempotent; all signals blocked in it; after the
-			      first uar_mmap */
+int devthread_start(void); /* control path only; idempotent; all signals blocked in it; of a process
+			      that has attached */
 /*
  * A thread of ours: it calls devthread_begin(), works as long as devthread_needed(), and calls
  * devthread_end(). 0 or -errno.

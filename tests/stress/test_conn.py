@@ -197,6 +197,18 @@ class Supervisor(TwoHosts):
                 self.fab.softhca('up', self.fab.name, *self.FABRIC)  # sweeps up after the killed one
 
 
+    def test_the_supervisor_of_a_lone_listener_is_killed(self):
+        """It has opened no adapter, so that no device thread came with a doorbell page."""
+        srv = self.fab.start(PROGRAM, 'server', str(PORT), options=('--host', self.names[0]))
+        try:
+            wait_for(lambda: self.listens(PORT) or srv.ended(), 'the server to listen')
+            os.kill(self.status(self.fab)['supervisor'], signal.SIGKILL)
+            self.assertEqual(srv.finish().status, 1)
+        finally:
+            srv.kill()
+            self.fab.softhca('up', self.fab.name, *self.FABRIC)
+
+
 class ConnEthernet(Conn):
     FABRIC = ('--hosts', '2', '--link', 'eth')
 
