@@ -183,6 +183,18 @@ static void test_taken_meanwhile(void **state)
 	IS(get(&e), -EAGAIN);
 }
 
+/* Nothing is written to the response of a reader that is late. */
+static void test_last_taken_meanwhile(void **state)
+{
+	struct rdma_ucm_event_resp e;
+
+	make();
+	tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED);
+	fake_take(c, F1);
+	c->late = true;
+	IS(get(&e), -EAGAIN);
+}
+
 static void test_taken_before_migration(void **state)
 {
 	struct rdma_ucm_migrate_id cmd = {.id = make()};
@@ -275,6 +287,7 @@ int main(void)
 		TEST(test_taken_is_reported),
 		TEST(test_taken_before_destroy),
 		TEST(test_taken_meanwhile),
+		TEST(test_last_taken_meanwhile),
 		TEST(test_taken_before_migration),
 		TEST(test_taken_during_migration),
 		TEST(test_taken_during_destroy),
