@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Fabric, Running, wait_for  # noqa: E402
+from softhca import PERFTEST_CLOCK, SOFTHCA, Case, Fabric, Running, wait_for  # noqa: E402
 
 FIELDS = ('infiniband.bth.opcode', 'infiniband.bth.psn', 'infiniband.lrh.dlid', 'infiniband.bth.destqp',
           'infiniband.bth.a', 'infiniband.grh.dgid', 'frame.len', '_ws.malformed', 'erf.types.type')
@@ -111,7 +111,8 @@ class Capture(Case):
         Case.port += 1
         self.ok(Running([SOFTHCA, 'pcap', '-o', self.file, *options, '--', 'sh', '-c',
                          f'{cmd} & s=$!; n=0; until {cmd} localhost || [ $n = 3000 ]; '
-                         'do n=$((n + 1)); sleep 0.1; done; wait $s']).finish())
+                         'do n=$((n + 1)); sleep 0.1; done; wait $s'],
+                        env=dict(os.environ, LD_PRELOAD=PERFTEST_CLOCK)).finish())
         return [re.sub(r' QP=.*', '', x) for x in self.info()]
 
     def test_smps(self):

@@ -130,7 +130,7 @@ class Traffic(Case):
         self.both('ib_send_bw', '-F', '--use-srq', '-n', '500')
 
     def test_write_bw_eight_qps(self):
-        self.both('ib_write_bw', '-F', '-q', '8')
+        self.both('ib_write_bw', '-F', '-q', '8', '-n', '1000')
 
     def test_four_pairs_at_once(self):
         base = Case.port

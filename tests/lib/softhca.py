@@ -14,6 +14,8 @@ import unittest
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get('SOFTHCA_BUILD', os.path.join(TOP, 'build')))
 SOFTHCA = os.path.join(BUILD, 'softhca')
+PERFTEST = re.compile(r'ib_[a-z]+_(bw|lat)')
+PERFTEST_CLOCK = os.path.join(BUILD, 'tests', 'lib', 'libperftest_clock.so')
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
 TIMEOUT = 300  # of what never takes long, unless it hangs: no test may depend on it
 os.environ['PATH'] += ':/usr/sbin:/sbin'  # infiniband-diags, which an ordinary user may not have there
@@ -197,7 +199,10 @@ class Fabric:
 
     def start(self, *cmd, options=(), env=None):
         argv = [*self.user, SOFTHCA, 'run', '--fabric', self.name, *options, '--', *cmd]
-        return Running(argv, env=dict(self.env, **(env or {})), cwd=TOP)
+        env = dict(self.env, **(env or {}))
+        if any(PERFTEST.fullmatch(c) for c in cmd) and os.path.exists(PERFTEST_CLOCK):
+            env.setdefault('LD_PRELOAD', PERFTEST_CLOCK)
+        return Running(argv, env=env, cwd=TOP)
 
     def run(self, *cmd, timeout=TIMEOUT, **kw):
         return self.start(*cmd, **kw).finish(timeout)
