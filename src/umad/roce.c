@@ -15,16 +15,13 @@ int umad_eth_dest(struct seg *s, uint32_t port, uint32_t kind, const uint8_t sgi
 		  const uint8_t dgid[16], uint32_t *dest)
 {
 	uint8_t mac[6];
-	int r = 0;
+	int r;
 
 	*dest = FAB_ETH_BIT; /* of a group: QP1 is in none */
 	if (ib_gid_is_mcast(dgid))
 		return 0;
-	if (hw_gid_type(kind) == HW_GID_ROCE_V1 && ib_gid_is_linklocal(dgid))
-		ib_gid_linklocal_mac(dgid, mac);
-	else if (ib_gid_is_ip4(sgid) != ib_gid_is_ip4(dgid))
-		return -EINVAL; /* rdma_resolve_ip() */
-	else
+	r = ib_gid_mac(hw_gid_type(kind) == HW_GID_ROCE_V1, sgid, dgid, mac);
+	if (r > 0)
 		r = fab_eth_neighbour(s, fab_at_by_vlan(s, port, hw_gid_vlan(kind)), dgid, mac);
 	if (!r)
 		*dest = fab_eth_addr(mac);

@@ -31,14 +31,11 @@ int uv_av_resolve(const struct uv_file *f, uint32_t port, uint64_t sgid_index,
 		ib_gid_mcast_mac(dgid, mac);
 		return 0;
 	}
-	/* ib_resolve_unicast_gid_dmac(): RoCE v1 does not ask IP for a link-local address. */
-	if (sgid.type == IBV_GID_TYPE_ROCE_V1 && ib_gid_is_linklocal(dgid)) {
-		ib_gid_linklocal_mac(dgid, mac);
+	r = ib_gid_mac(sgid.type == IBV_GID_TYPE_ROCE_V1, sgid.raw, dgid, mac);
+	if (r < 0)
+		return uv_no(r, "one of dgid and the GID at sgid_index is an IPv4 address");
+	if (!r)
 		return 0;
-	}
-	/* rdma_resolve_ip() */
-	if (ib_gid_is_ip4(sgid.raw) != ib_gid_is_ip4(dgid))
-		return uv_no(-EINVAL, "one of dgid and the GID at sgid_index is an IPv4 address");
 	r = f->api->driver->find_neighbour(f->seg, f->hca, sgid.ifindex, dgid, mac, hop_limit);
 	if (r == -ENETUNREACH || r == -ENODEV)
 		return uv_no(r, "the port's interface has no route to dgid");

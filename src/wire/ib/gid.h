@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_WIRE_IB_GID_H
 #define SOFTHCA_WIRE_IB_GID_H
 
+#include <errno.h>
 #include <string.h>
 #include "util/bits.h"
 
@@ -35,6 +36,22 @@ static inline void ib_gid_linklocal_mac(const uint8_t gid[16], uint8_t mac[6])
 	memcpy(mac, gid + 8, 3);
 	memcpy(mac + 3, gid + 13, 3);
 	mac[0] ^= 2;
+}
+
+/*
+ * The MAC address behind a GID, as far as the GIDs alone say: ib_resolve_unicast_gid_dmac(). 0:
+ * `mac` has it; 1: ask for the neighbour with that IP address; -EINVAL: one of the two is an IPv4
+ * address and the other is not (rdma_resolve_ip()).
+ */
+static inline int ib_gid_mac(bool is_roce_v1, const uint8_t sgid[16], const uint8_t dgid[16],
+			     uint8_t mac[6])
+{
+	/* RoCE v1 does not ask IP for a link-local address. */
+	if (is_roce_v1 && ib_gid_is_linklocal(dgid)) {
+		ib_gid_linklocal_mac(dgid, mac);
+		return 0;
+	}
+	return ib_gid_is_ip4(sgid) == ib_gid_is_ip4(dgid) ? 1 : -EINVAL;
 }
 
 /* rdma_is_multicast_addr() */
