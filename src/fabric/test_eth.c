@@ -17,6 +17,7 @@
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
+#include "fabric/test_text.h"
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "subnet/subnet.h"
@@ -74,19 +75,7 @@ static uint32_t port_of(const char *host)
 
 static void shows(const char *name, const char *want)
 {
-	char path[512], text[256];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", root, name);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		fail_msg("%s: %s", name, strerror(errno));
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	assert_true(n >= 0);
-	text[n] = '\0';
-	assert_string_equal(text, want);
+	assert_string_equal(sysfs_text(root, name), want);
 }
 
 static void attributes_read_as_the_kernels(void **state)

@@ -21,6 +21,7 @@
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
+#include "fabric/test_text.h"
 #include "hw/port.h"
 #include "subnet/subnet.h"
 #include "util/bits.h"
@@ -84,20 +85,7 @@ static int clean(void **state)
 
 static const char *text_of(const char *name)
 {
-	static char text[2048];
-	char path[256];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/%s", root, name);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		fail_msg("%s: %s", name, strerror(errno));
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	assert_true(n >= 0);
-	text[n] = '\0';
-	return text;
+	return sysfs_text(root, name);
 }
 
 static void attributes_read_as_the_kernels(void **state)
