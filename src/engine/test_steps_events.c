@@ -39,6 +39,34 @@ static void raise_devx(struct scene *x, const struct evsub_debt *debt)
 	evsub_raise_owed(seg_of(x), x->b->cq.hw->hca, PRM_EVENT_COMP, x->b->cq.cqn, eqe, debt);
 }
 
+/* Two connected QPs for one case; the events are those of x->b. */
+static void begin(struct scene *x)
+{
+	void *state;
+
+	x->eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	bed_setup(&state);
+	x->e = state;
+	x->b = x->e->p.a;
+	scene = x;
+}
+
+/* The same, with subscribers to a DEVX event, which is noted and not yet raised. */
+static void begin_devx(struct scene *x)
+{
+	begin(x);
+	setup_devx(x);
+	first_debt = note_devx(x);
+}
+
+static void end(struct scene *x)
+{
+	void *state = x->e;
+
+	close(x->eventfd);
+	bed_teardown(&state);
+}
+
 static void child_raises(struct bed *e)
 {
 	point_hook = stop_at;
@@ -47,18 +75,12 @@ static void child_raises(struct bed *e)
 
 static bool raiser_stopped_at(uint32_t n)
 {
-	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	struct scene x = {0};
 	struct evsub_debt second;
 	uint64_t signals = 0;
 	int status, over;
-	void *state;
 
-	bed_setup(&state);
-	x.e = state;
-	x.b = x.e->p.a;
-	scene = &x;
-	setup_devx(&x);
-	first_debt = note_devx(&x);
+	begin_devx(&x);
 	stop_in = n;
 	spawn(x.e, child_raises);
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
@@ -88,8 +110,7 @@ static bool raiser_stopped_at(uint32_t n)
 	assert_int_equal(count_events(&x, x.subq[1], 0), 1);
 	close(x.e->go[1]);
 	close(x.e->tell[0]);
-	close(x.eventfd);
-	bed_teardown(&state);
+	end(&x);
 	return !over;
 }
 
@@ -144,19 +165,13 @@ static struct evsub_debt note_other(struct scene *x)
 
 static bool killed_around_at(uint32_t n, bool goes_on_first)
 {
-	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	struct scene x = {0};
 	int status, go, ended;
 	uint64_t signals = 0;
 	pid_t first;
-	void *state;
 
 	snprintf(x.spec, sizeof(x.spec), "*:kill:%u", n);
-	bed_setup(&state);
-	x.e = state;
-	x.b = x.e->p.a;
-	scene = &x;
-	setup_devx(&x);
-	first_debt = note_devx(&x);
+	begin_devx(&x);
 	second_debt = note_other(&x);
 	spawn(x.e, child_keeps_the_chain);
 	first = x.e->pid;
@@ -186,8 +201,7 @@ static bool killed_around_at(uint32_t n, bool goes_on_first)
 	assert_int_equal(read(x.eventfd, &signals, 8), 8);
 	assert_int_equal(signals, 2);
 	close(go);
-	close(x.eventfd);
-	bed_teardown(&state);
+	end(&x);
 	return WIFSIGNALED(ended);
 }
 
@@ -254,18 +268,12 @@ static void kill_the_helper(const char *name)
 
 static void helper_killed_with_claim(uint32_t nth)
 {
-	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	struct scene x = {0};
 	int status, go[2], told;
 	uint64_t signals = 0;
 	pid_t first;
-	void *state;
 
-	bed_setup(&state);
-	x.e = state;
-	x.b = x.e->p.a;
-	scene = &x;
-	setup_devx(&x);
-	first_debt = note_devx(&x);
+	begin_devx(&x);
 	claims = nth;
 	spawn(x.e, child_stops_raising);
 	first = x.e->pid;
@@ -296,8 +304,7 @@ static void helper_killed_with_claim(uint32_t nth)
 	close(go[0]);
 	close(go[1]);
 	close(told);
-	close(x.eventfd);
-	bed_teardown(&state);
+	end(&x);
 }
 
 static void one_of_two_helpers_is_killed(void **state)
@@ -326,15 +333,11 @@ static void child_pays(struct bed *e)
 
 static bool payer_stopped_at(uint32_t n)
 {
-	struct scene x = {.eventfd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)};
+	struct scene x = {0};
 	uint64_t signals = 0;
 	int status, over;
-	void *state;
 
-	bed_setup(&state);
-	x.e = state;
-	x.b = x.e->p.a;
-	scene = &x;
+	begin(&x);
 	subscribe(&x, x.b->hw->hca, PRM_EVENT_WQ_ACCESS_ERROR | PRM_EVENT_QUEUE_QP << 16, x.b->qpn);
 	note_async(&x);
 	stop_in = n;
@@ -357,8 +360,7 @@ static bool payer_stopped_at(uint32_t n)
 	assert_int_equal(signals, 2);
 	close(x.e->go[1]);
 	close(x.e->tell[0]);
-	close(x.eventfd);
-	bed_teardown(&state);
+	end(&x);
 	return !over;
 }
 
