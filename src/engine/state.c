@@ -347,7 +347,7 @@ static void unlock_queues(struct seg *s, struct hw_qp *qp)
 	seg_unlock(s, &qp->sq_lock);
 }
 
-/* Lock both queues, or none: with both, nobody copies on behalf of this QP. */
+/* Lock both queues, or none. While we hold both, no thread moves data for this QP. */
 static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
 {
 	int sq = seg_lock(s, &qp->sq_lock, ns), rq;
@@ -362,7 +362,10 @@ static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t n
 	return rq;
 }
 
-/* On an error, wait for running lock holders, but not for a stopped one: its copies are revoked. */
+/*
+ * The same for a move to ERR: wait while the locks' holders run. A stopped holder is not waited
+ * for: its pending copies are revoked instead, so that it cannot write to memory when it goes on.
+ */
 static int lock_for_error(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	uint64_t end = clock_now_ns() + SEG_LOCK_CTRL_NS;

@@ -87,9 +87,10 @@ WRAP_READDIR_R(readdir_r)
 WRAP_READDIR_R(readdir64_r)
 
 /*
- * scandir() shows entries to the program's filter before we see them, so our filter goes in
- * between. A filter has no argument for data, hence the thread-local variable; scandir may nest
- * inside a filter.
+ * scandir() calls the program's filter before it returns, so scan_filter() stands in for that
+ * filter, corrects the entry and calls it. It finds the program's filter in this list, because
+ * scandir() passes a filter nothing but the entry. A filter that calls scandir() itself adds to the
+ * list.
  */
 static TLS_IE struct scan {
 	int (*filter)(const struct dirent *);
