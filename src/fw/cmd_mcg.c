@@ -12,6 +12,8 @@
 
 #include <errno.h>
 
+FW_KIND(MCG, hw_mcg, .name = "mcg", .stage = FW_STAGE_QUEUE);
+
 static struct hw_mcg *mcg_find(struct fw_call *k, uint32_t qpn, const uint8_t *gid, uint32_t *idx)
 {
 	seg_for_each_live (k->s, SEG_T_MCG, i) {

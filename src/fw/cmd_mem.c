@@ -12,6 +12,13 @@
 #include "wire/prm/uar.h"
 #include "wire/prm/umem.h"
 
+FW_KIND(UAR, hw_uar, .name = "uar", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_uar));
+
+FW_KIND(PD, hw_pd, .name = "pd", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_pd),
+	.log_max = FW_LOG_MAX(log_max_pd));
+
+FW_KIND(UMEM, hw_umem, .name = "umem", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_umem));
+
 /* ---- UAR ---- */
 
 enum fw_r fw_cmd_alloc_uar(struct fw_call *k)

@@ -14,6 +14,9 @@
 #include "hw/memic.h"
 #include "wire/prm/memic.h"
 
+FW_KIND(MEMIC, hw_memic, .name = "dm", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_memic),
+	.free = fw_memic_free);
+
 #define ALIGN_UNIT 64u /* of log_memic_addr_alignment, and of lengths */
 #define PAGES_MAX (HW_MEMIC_BAR_SIZE / HW_MEMIC_PAGE)
 

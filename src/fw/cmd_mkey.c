@@ -14,6 +14,13 @@
 #include "wire/prm/mkey.h"
 #include "wire/prm/umem.h"
 
+FW_KIND(KLM, hw_klm, .stage = FW_STAGE_REST);
+
+FW_KIND(MKEY, hw_mkey, .name = "mkey", .stage = FW_STAGE_KEY, .log_max = FW_LOG_MAX(log_max_mkey),
+	.refers = {FW_REF(hw_mkey, pdn, PD), FW_REF(hw_mkey, umem, UMEM),
+		   FW_REF(hw_mkey, memic, MEMIC)},
+	.free = fw_mkey_release);
+
 #define MKC(f) LAYOUT_GET(mkc, mkc, f)
 
 #define PAGES_MTT 12 /* log2 of the smallest page, and of the smallest part of a KSM */

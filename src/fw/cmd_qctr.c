@@ -10,6 +10,8 @@
 #include "util/cleanup.h"
 #include "wire/prm/qctr.h"
 
+FW_KIND(QCTR, hw_qctr, .name = "qctr", .stage = FW_STAGE_QUEUE, .refs = FW_REFS(hw_qctr));
+
 enum { SET_IDS = 256 }; /* 0 means no set */
 
 static struct hw_qctr *qctr_at(struct fw_call *k, uint32_t id, uint32_t *idx)

@@ -18,6 +18,26 @@
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
 
+static void qp_stop(void *e)
+{
+	atomic_store(&((struct hw_qp *)e)->state, PRM_QP_STATE_RST);
+}
+
+static bool qp_shared(const void *e)
+{
+	return ((const struct hw_qp *)e)->shared;
+}
+
+FW_KIND(QP, hw_qp, .name = "qp", .stage = FW_STAGE_QUEUE,
+	.locks = {FW_LOCK(hw_qp, sq_lock), FW_LOCK(hw_qp, rq_lock)},
+	.log_max = FW_LOG_MAX(log_max_qp),
+	.refers = {FW_REF(hw_qp, pdn, PD), FW_REF(hw_qp, cqn_snd, CQ), FW_REF(hw_qp, cqn_rcv, CQ),
+		   FW_REF(hw_qp, uar, UAR), FW_REF(hw_qp, xrcd, XRCD), FW_REF(hw_qp, qctr, QCTR),
+		   FW_REF(hw_qp, buf_umem, UMEM), FW_REF(hw_qp, dbr_umem, UMEM),
+		   FW_REF(hw_qp, srqn, SRQ), FW_REF(hw_qp, qos_req, OBJ),
+		   FW_REF(hw_qp, qos_resp, OBJ)},
+	.stop = qp_stop, .free = fw_qp_free, .shared = qp_shared, .adopt = eng_qp_adopt);
+
 #define QPC(f) LAYOUT_GET(qpc, qpc, f)
 
 static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)

@@ -4,12 +4,36 @@
  * one doorbell record. Called by exec.c under the HCA's lock.
  */
 #include "fw/priv.h"
+#include "wire/prm/qp.h"
+#include "hw/qp.h"
 
 #include <errno.h>
 #include "engine/engine.h"
 #include "hw/srq.h"
 #include "hw/umem.h"
 #include "wire/prm/rmp_srq.h"
+
+/* An XRC SRQ is also in use while a QP of its domain is; freeing it waits for that. */
+static bool srq_held(struct seg *s, const void *e)
+{
+	const struct hw_srq *srq = e;
+
+	if (srq->type != HW_SRQ_XRC)
+		return false;
+	seg_for_each_live (s, SEG_T_QP, i) {
+		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+
+		if (qp->st == PRM_ST_XRC && qp->xrcd == srq->xrcd && atomic_load(&qp->rq_lock.word))
+			return true;
+	}
+	return false;
+}
+
+FW_KIND(SRQ, hw_srq, .name = "srq", .stage = FW_STAGE_QUEUE, .refs = FW_REFS(hw_srq),
+	.locks = {FW_LOCK(hw_srq, lock)}, .log_max = FW_LOG_MAX(log_max_srq),
+	.refers = {FW_REF(hw_srq, pdn, PD), FW_REF(hw_srq, cqn, CQ), FW_REF(hw_srq, xrcd, XRCD),
+		   FW_REF(hw_srq, buf_umem, UMEM), FW_REF(hw_srq, dbr_umem, UMEM)},
+	.held = srq_held, .free = fw_srq_free);
 
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 

@@ -4,6 +4,7 @@
  * queue of their own. Called by exec.c under the HCA's lock.
  */
 #include "fw/priv.h"
+#include "hw/share.h"
 
 #include <errno.h>
 #include "engine/engine.h"
@@ -12,6 +13,17 @@
 #include "hw/xrcd.h"
 #include "wire/prm/rmp_srq.h"
 #include "wire/prm/xrc.h"
+
+static bool xrcd_shared(const void *e)
+{
+	return true;
+}
+
+FW_KIND(XRCD, hw_xrcd, .name = "xrcd", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_xrcd),
+	.log_max = FW_LOG_MAX(log_max_xrcd), .shared = xrcd_shared);
+
+/* An open file's part in an XRC domain or XRC QP; uverbs makes it. */
+FW_KIND(SHARE, hw_share, .name = "share", .stage = FW_STAGE_QUEUE);
 
 #define SRQC(f) LAYOUT_GET(xrc_srqc, srqc, f)
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The kinds of hardware objects: everything known of a kind is in its row of fw_kinds[]. Creation,
- * references, limits, reaping and the status walk the rows.
+ * The kinds of hardware objects: everything known of a kind is in its row, which stands beside its
+ * commands. Creation, references, limits, reaping and the status walk the rows.
  */
 #ifndef SOFTHCA_FW_KINDS_H
 #define SOFTHCA_FW_KINDS_H
 
 #include "fw/caps.h"
+
+#include <assert.h>
+#include <stddef.h>
 
 /* Common start of the elements; fw_find() also needs the uid. */
 struct fw_elem {
@@ -33,6 +36,7 @@ struct fw_refers {
 
 struct fw_kind {
 	enum seg_table_id table;
+	uint32_t size; /* of its struct */
 	/* name in the status; NULL: part of another object, or owned by the device */
 	const char *name;
 	enum fw_stage stage;
@@ -60,11 +64,36 @@ struct fw_kind {
 	void (*adopt)(struct seg *s, uint32_t idx, uint32_t slot);
 };
 
-/* In the order of reaping: a kind comes before those that it refers to. (kinds.c) */
-extern const struct fw_kind fw_kinds[HW_KIND_COUNT];
+/*
+ * The row of a kind, after the functions that it names: FW_KIND(QP, hw_qp, .name = "qp", ...).
+ */
+#define FW_KIND(id, type, ...)                                                     \
+	static_assert(offsetof(struct type, hca) == offsetof(struct fw_elem, hca), \
+		      #type " does not start like struct fw_elem");                \
+	const struct fw_kind fw_kind_##id = {                                      \
+		.table = SEG_T_##id, .size = sizeof(struct type), __VA_ARGS__}
 
-#define fw_for_each_kind(k) \
-	for (const struct fw_kind *k = fw_kinds; k < fw_kinds + HW_KIND_COUNT; k++)
+/* Columns of a row. Each is an offset; it does not compile for a field of another type. */
+#define FW_AT(ctype, type, field) \
+	_Generic(&((struct type *)0)->field, ctype * : offsetof(struct type, field))
+#define FW_REFS(type) FW_AT(_Atomic uint32_t, type, refs)
+#define FW_REF(type, field, to)                          \
+	{                                                \
+		FW_AT(uint32_t, type, field), SEG_T_##to \
+	}
+#define FW_LOCK(type, field) FW_AT(struct seg_lock, type, field)
+#define FW_LOG_MAX(field) offsetof(struct fw_caps, field)
+
+#define FW_KIND_IS_SOMEWHERE(id, type, capacity, first) extern const struct fw_kind fw_kind_##id;
+HW_KINDS(FW_KIND_IS_SOMEWHERE)
+
+/* In the order of their tables: a kind comes after those that it refers to. (kinds.c) */
+extern const struct fw_kind *const fw_kinds[HW_KIND_COUNT];
+
+/* In the order of reaping: backwards. */
+#define fw_for_each_kind(k)                                                      \
+	for (const struct fw_kind *const *k##_at = fw_kinds + HW_KIND_COUNT, *k; \
+	     k##_at > fw_kinds && (k = *--k##_at, true);)
 
 /* The row of a table; NULL: not a table of hardware objects. */
 const struct fw_kind *fw_kind(enum seg_table_id t);

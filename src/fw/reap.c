@@ -28,18 +28,12 @@
 /* between two looks; also the limit of a wait after a long one */
 #define LOOK_NS UINT64_C(1000000)
 
-/* A step of reaping: one kind, in the table's order. Queues come before what they refer to. */
-static const struct fw_kind *next_kind(const struct fw_kind *k, enum fw_stage from,
-				       enum fw_stage to)
-{
-	for (k = k ? k + 1 : fw_kinds; k < fw_kinds + HW_KIND_COUNT; k++)
-		if (k->stage >= from && k->stage <= to)
-			return k;
-	return NULL;
-}
-#define for_each_step(k, from, to)                                                         \
-	for (const struct fw_kind *k = next_kind(NULL, FW_STAGE_##from, FW_STAGE_##to); k; \
-	     k = next_kind(k, FW_STAGE_##from, FW_STAGE_##to))
+/* A step of reaping: one kind. Queues come before what they refer to. */
+#define for_each_step(k, from, to)                                          \
+	fw_for_each_kind (k)                                                \
+		if (k->stage < FW_STAGE_##from || k->stage > FW_STAGE_##to) \
+			;                                                   \
+		else
 
 static uint32_t refs_of(struct seg *s, const struct fw_kind *k, uint32_t idx)
 {

@@ -251,7 +251,7 @@ static void test_references(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
 		assert_int_equal(run_on(e, order[i].opcode, *(uint32_t *)((char *)e + order[i].id)),
 				 FW_OK);
-	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
+	for (uint32_t t = HW_KIND_FIRST; t < SEG_T_COUNT; t++)
 		assert_int_equal(seg_next(&e->s, (enum seg_table_id)t, e->file + 1, 0), SEG_NONE);
 }
 

@@ -33,6 +33,7 @@ static void test_offsets_are_inside_the_element(void **state)
 	fw_for_each_kind (k) {
 		uint32_t size = seg_table(&e->s, k->table)->elem_size;
 
+		assert_int_equal(k->size, size);
 		assert_true(k->refs + sizeof(uint32_t) <= size);
 		assert_true(!k->refs || k->refs >= sizeof(struct fw_elem));
 		for (size_t i = 0; i < FW_KIND_LOCKS; i++)
@@ -84,7 +85,7 @@ static void assert_reaped_before(const struct fw_kind *k, uint32_t table)
 
 	assert_non_null(to);
 	assert_true(to->refs != 0);
-	assert_true(k < to || (k == to && k->retire));
+	assert_true(k->table > to->table || (k == to && k->retire));
 }
 
 static void test_a_kind_is_reaped_before_those_it_refers_to(void **state)

@@ -92,7 +92,7 @@ static bool damaged(struct env *e, builder *const *list, uint32_t n, uint32_t wh
 static void all_goes(struct env *e)
 {
 	fw_reap_file(&e->s, e->file);
-	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
+	for (uint32_t t = HW_KIND_FIRST; t < SEG_T_COUNT; t++)
 		assert_int_equal(seg_next(&e->s, (enum seg_table_id)t, e->file + 1, 0), SEG_NONE);
 }
 

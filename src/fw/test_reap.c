@@ -97,7 +97,7 @@ static unsigned int owned(struct env *e, uint32_t owner)
 {
 	unsigned int n = 0;
 
-	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
+	for (uint32_t t = HW_KIND_FIRST; t < SEG_T_COUNT; t++)
 		seg_for_each_owned (&e->s, (enum seg_table_id)t, owner, i)
 			n++;
 	return n;
@@ -137,8 +137,9 @@ static void test_half_made_objects_go(void **state)
 	struct env *e = *state;
 	uint32_t idx;
 
-	for (uint32_t t = SEG_T_UAR; t < SEG_T_COUNT; t++)
-		assert_int_equal(seg_alloc(&e->s, (enum seg_table_id)t, e->file + 1, &idx), 0);
+	fw_for_each_kind (k)
+		if (k->stage != FW_STAGE_NEVER)
+			assert_int_equal(seg_alloc(&e->s, k->table, e->file + 1, &idx), 0);
 	/* an object whose maker had taken a reference before it died */
 	fw_ref(&hw_pd(&e->s, e->pd)->refs, 1);
 	fw_reap_file(&e->s, e->file);

@@ -195,7 +195,8 @@ static void test_command_table(void **state)
 		/* reserved bits fit the check, and objects are of a kind that can be reaped */
 		assert_true(c->in->bytes <= 0x150);
 		assert_true(!(c->flags & FW_C_CUT) || c->out->bytes <= OUT(query_hca_cap));
-		assert_true(c->object == -1 || (c->object >= SEG_T_EQ && c->object < SEG_T_COUNT));
+		assert_true(c->object == -1 ||
+			    (c->object >= HW_KIND_FIRST && c->object < SEG_T_COUNT));
 		for (unsigned int j = i + 1; j < fw_ncmds; j++) {
 			assert_int_not_equal(c->opcode, fw_cmds[j].opcode);
 			assert_ptr_not_equal(c->in, fw_cmds[j].in);

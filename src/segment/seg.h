@@ -32,6 +32,13 @@
 
 /* For every element's struct: makes its size a multiple of 64. */
 #define SEG_ELEM __attribute__((aligned(64)))
+/* In the list of tables, for elements whose struct only one file of a higher layer knows. */
+struct seg_elem_64 {
+	uint8_t bytes[64];
+};
+struct seg_elem_128 {
+	uint8_t bytes[128];
+};
 
 /*
  * Every table: T(id, struct, elements, first index). An index is a number on the wire where a kind
@@ -76,27 +83,30 @@
 	T(MEMBYTES, hw_membank_bytes, HW_MEMIC_BANKS + 1, 1) /* same index; never claimed */     \
 	HW_KINDS(T)
 
-/* Objects of firmware commands: the last tables. Each has a row in fw/kinds.c. */
-#define HW_KINDS(T)                                                                         \
-	T(EQ, hw_eq, 256 * K, 1)               /* index = eqn (hca.h) */                    \
-	T(UAR, hw_uar, 65535, 1)               /* index = UAR page id */                    \
-	T(PD, hw_pd, 256 * K, 1)               /* index = pdn */                            \
-	T(UMEM, hw_umem, 2 * M, 1)             /* index = umem id */                        \
-	T(MKEY, hw_mkey, 2 * M, HW_FIRST_MKEY) /* index = key >> 8 */                       \
-	T(MEMIC, hw_memic, 16 * K, 1)          /* allocations of device memory */           \
-	T(KLM, hw_klm, 128 * K, 1)             /* lists of indirect mkeys */                \
-	T(CQ, hw_cq, 1 * M + 1, 1)             /* index = cqn */                            \
-	T(SRQ, hw_srq, 256 * K + 1, 1)         /* index = srqn */                           \
-	T(QP, hw_qp, 1 * M + 0x40, 0x40)       /* index = qpn or dctn */                    \
-	T(OBJ, hw_obj, 64 * K + 1, 1) /* index = rqn, sqn, tirn...: one space of numbers */ \
-	T(XRCD, hw_xrcd, 64 * K, 1)   /* index = xrcd */                                    \
-	T(QCTR, hw_qctr, 16 * K, 1)   /* sets of Q counters */                              \
-	T(MCG, hw_mcg, 64 * K, 1)     /* QPs attached to multicast groups */                \
-	T(SHARE, hw_share, 64 * K, 1) /* an open file's part in an XRC domain or XRC QP */
+/*
+ * Objects of firmware commands: the last tables, each after those that it refers to. All else that
+ * is known of a kind is its row, FW_KIND() beside its commands in fw/.
+ */
+#define HW_KINDS(T)                                                                            \
+	T(XRCD, hw_xrcd, 64 * K, 1)            /* index = xrcd */                              \
+	T(PD, hw_pd, 256 * K, 1)               /* index = pdn */                               \
+	T(UAR, hw_uar, 65535, 1)               /* index = UAR page id */                       \
+	T(EQ, hw_eq, 256 * K, 1)               /* index = eqn (hca.h) */                       \
+	T(UMEM, hw_umem, 2 * M, 1)             /* index = umem id */                           \
+	T(KLM, hw_klm, 128 * K, 1)             /* lists of indirect mkeys */                   \
+	T(MEMIC, hw_memic, 16 * K, 1)          /* allocations of device memory */              \
+	T(MKEY, hw_mkey, 2 * M, HW_FIRST_MKEY) /* index = key >> 8 */                          \
+	T(CQ, hw_cq, 1 * M + 1, 1)             /* index = cqn */                               \
+	T(SRQ, hw_srq, 256 * K + 1, 1)         /* index = srqn */                              \
+	T(QCTR, hw_qctr, 16 * K, 1)            /* sets of Q counters */                        \
+	T(OBJ, hw_obj, 64 * K + 1, 1)    /* index = rqn, sqn, tirn...: one space of numbers */ \
+	T(QP, hw_qp, 1 * M + 0x40, 0x40) /* index = qpn or dctn */                             \
+	T(MCG, hw_mcg, 64 * K, 1)        /* QPs attached to multicast groups */                \
+	T(SHARE, hw_share, 64 * K, 1)    /* an open file's part in an XRC domain or XRC QP */
 
 #define SEG_TABLE_ID(id, type, capacity, first) SEG_T_##id,
 enum seg_table_id { SEG_TABLES(SEG_TABLE_ID) SEG_T_COUNT };
-#define HW_KIND_FIRST SEG_T_EQ
+#define HW_KIND_FIRST SEG_T_XRCD
 #define HW_KIND_COUNT (SEG_T_COUNT - HW_KIND_FIRST)
 
 struct seg_table_hdr {
