@@ -213,7 +213,7 @@ static bool read_row(const char *text, struct hex_line *l)
 	l->has_offset = row_offset(text, &run, l);
 	if (!l->has_offset && run.from == blank && !text[run.to + strspn(text + run.to, " \t")])
 		return false; /* the line is data alone */
-	/* Of a run with an offset the first 16 bytes, of another one the last. */
+	/* The bytes of a row: the first 16 after an offset, the last 16 of a line without one. */
 	skip = l->has_offset ? 0 : run.count % (ROW * 2 / run.width);
 	l->n = 0;
 	for (const char *s = text + run.from; s < text + run.to && l->n < sizeof(l->bytes);) {

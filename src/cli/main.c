@@ -92,7 +92,7 @@ static int flush(void)
 	return fflush(stdout) ? prog_fail("standard output: %s", strerror(errno)) : 0;
 }
 
-/* Programs find their own files there, and each other's memory. */
+/* Is /proc mounted? Programs need it for their own files and for each other's memory. */
 static bool has_proc(void)
 {
 	return !access("/proc/self/exe", F_OK);

@@ -87,7 +87,7 @@ static void time_out(struct run *run)
 	tree_signal(SIGCONT, keeper(run));
 	wait_alone(run, clock_now_ns() + TERM_NS);
 	end = clock_now_ns() + TERM_NS;
-	/* Again and again: they may start others meanwhile. */
+	/* Repeat: a process may have started others before it ended. */
 	while (!is_over(run) && clock_now_ns() < end) {
 		tree_signal(SIGKILL, keeper(run));
 		wait_alone(run, clock_now_ns() + KILL_NS);

@@ -16,7 +16,7 @@
 #include "devx/devx.h"
 
 #define FAKE_FD 1000     /* the uverbs device */
-#define FAKE_NEW_FD 1001 /* descriptor that calls return which make one */
+#define FAKE_NEW_FD 1001 /* what calls that make a descriptor return */
 #define FAKE_RDEV 0xe7c7 /* 231:199 */
 
 /*

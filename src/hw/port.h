@@ -118,7 +118,7 @@ struct hw_port {
 	uint32_t qctr;    /* SEG_T_QCTR index: the counter set of QPs that verbs made */
 	/* MAD_REF() of the fabric's own agent (SEG_T_AGENT, rmpp_send.c) */
 	_Atomic uint64_t own_agent;
-	_Atomic uint32_t news; /* HW_NEWS_*; the supervisor wants and takes them (src/cma) */
+	_Atomic uint32_t news; /* HW_NEWS_* since the supervisor looked last (src/cma) */
 	/*
 	 * The command Error of softhca console: percent of arriving MADs to lose, and the attribute
 	 * (0: any). err_sum adds the percentages up, so that the losses are evenly spread.

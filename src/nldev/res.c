@@ -33,7 +33,7 @@ enum {
 enum { SRQT_BASIC, SRQT_XRC, SRQT_TM };
 #define MIG_MIGRATED 0
 
-/* What is common to the objects of firmware commands. */
+/* Every element of HW_KINDS starts with these fields. */
 struct head {
 	uint32_t gen, flags, hca;
 };

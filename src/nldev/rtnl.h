@@ -27,8 +27,8 @@ enum rtnl_who {
 };
 
 /*
- * What has changed from the interfaces `was` to those of `is`: a notification at a time, for an
- * RTNLGRP_*.
+ * Calls `tell` with one notification for each difference between the interfaces `was` and `is`,
+ * also for those that only one of the two has. `group`: RTNLGRP_*.
  */
 typedef void rtnl_tell(void *arg, uint32_t group, const void *data, size_t n);
 void rtnl_news(const struct fab_iface *was, uint32_t nwas, const struct fab_iface *is, uint32_t nis,

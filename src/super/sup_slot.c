@@ -108,5 +108,5 @@ void sup_slot_close(struct sup *sup, struct sup_link *l)
 	if (l->bell.fd < 0)
 		return;
 	sup_unwatch(sup, &l->bell);
-	sys_futex_wake(&t->answered, INT_MAX); /* it finds that the connection has ended */
+	sys_futex_wake(&t->answered, INT_MAX); /* a waiter finds the connection ended */
 }

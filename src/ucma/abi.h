@@ -52,9 +52,9 @@ struct ucma_answer {
 
 /* When the response's address is checked. */
 enum ucma_check {
-	UCMA_CHECK_ASKED, /* before the command, which changes something: out_len bytes of it */
-	UCMA_CHECK_WHOLE, /* the same, whatever out_len says (ucma_migrate_id()) */
-	UCMA_CHECK_LATE,  /* when it is copied: the command changes nothing */
+	UCMA_CHECK_ASKED, /* before the command changes anything: its first out_len bytes */
+	UCMA_CHECK_WHOLE, /* at the same time, but all of it (ucma_migrate_id()) */
+	UCMA_CHECK_LATE,  /* only when the response is copied: the command changes nothing */
 };
 #define UCMA_NO_ID UINT16_MAX
 

@@ -29,7 +29,7 @@ struct ucma_whose {
 	uint32_t file, gen, id, changes;
 };
 
-/* What came with an event, in place of what came with the id's event before. */
+/* Keeps the answers that came with an event; those of the id's previous event are dropped. */
 void ucma_ahead_put(struct ucma_ahead *a, struct ucma_whose w, const void *bytes, size_t len);
 /*
  * The length of the answer, which is in `out`; 0: it is not known, or no longer right, or there is

@@ -86,7 +86,7 @@ static uint32_t u32_at(const struct request *q, size_t off)
 	return v;
 }
 
-/* What a command names beside its struct: an option's value, or another file. */
+/* Adds what the struct of a command only refers to: an option's value, or another file. */
 static void add_aux(struct request *q, uint32_t cmd, void (*fd_of)(int fd, struct ucma_fd *out))
 {
 	uint8_t *aux = q->bytes + q->call.len;

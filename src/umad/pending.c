@@ -63,7 +63,7 @@ typedef bool is_fn(struct seg *s, uint64_t ref, const struct mad_send *m, const 
 
 enum walk { WALK_END, WALK_FOUND, WALK_AGAIN };
 
-/* Takes out what is marked, from `link` up to the first send that is it: *found. */
+/* Walks from `link` to the first send for which is() holds, *found, and unlinks marked ones. */
 static enum walk pending_walk(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg,
 			      uint64_t *found)
 {
@@ -138,7 +138,7 @@ static bool same_transaction(const struct mad_send *m, const uint8_t *mad)
 
 /* ---- answers */
 
-/* One process has a send that waits no more: the one that is named in its state. */
+/* Ends the wait of a send. One process succeeds, and the state names it as the owner from then. */
 static bool pending_change(struct seg *s, uint64_t ref, uint64_t was, enum mad_send_state to)
 {
 	struct mad_send *m = seg_at(s, SEG_T_MSEND, MAD_REF_IDX(ref));

@@ -123,7 +123,10 @@ static bool mrecv_same(const struct mad_recv *r, const struct umad_pkt *p)
 	       r->method == LAYOUT_GET(mad_hdr, p->mad, method);
 }
 
-/* Its MAD_REF(), 0; not `but`. Also drops what need not be remembered any longer. */
+/*
+ * The MAD_REF() of the message that the packet belongs to, never `but`; 0: none. Also drops
+ * complete messages whose time is over.
+ */
 static uint64_t mrecv_find(struct seg *s, uint32_t agent, const struct mad_agent *a,
 			   const struct umad_pkt *p, uint32_t but)
 {

@@ -99,7 +99,10 @@ static struct datagram *done_of(const struct nlmsghdr *h, size_t n, bool success
 	return d;
 }
 
-/* The end of a dump at head->data + at: the kernel's messages before it, ours, the end. */
+/*
+ * head->data + at is the end of a kernel's dump: queue the kernel's messages before it, then ours,
+ * then the end.
+ */
 static void end_dump(struct rt_sock *s, struct rt_wait *w, size_t at)
 {
 	const struct nlmsghdr *h = (const void *)(s->head->data + at);
