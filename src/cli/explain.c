@@ -66,26 +66,6 @@ struct json_object *explain_meaning(struct json_object *list, enum explain_kind 
 	return o;
 }
 
-void explain_add(struct json_object *list, const char *key, const char *text)
-{
-	size_t n = json_object_array_length(list);
-
-	if (n)
-		explain_put(json_object_array_get_idx(list, n - 1), key, text);
-}
-
-bool explain_told(struct json_object *list, enum explain_kind kind, uint64_t value)
-{
-	for (size_t i = 0; i < json_object_array_length(list); i++) {
-		struct json_object *o = json_object_array_get_idx(list, i);
-
-		if (json_object_get_userdata(o) == &kinds[kind] &&
-		    json_object_get_uint64(json_object_object_get(o, "value")) == value)
-			return true;
-	}
-	return false;
-}
-
 /* ---- by number */
 
 /* The layout of a structure that follows a command's own fields, by the field's name. */
@@ -302,7 +282,8 @@ static bool explain_named(const char *word, const char *prefix, const char *name
 	return !word[n] || !strcasecmp(word + n, suffix);
 }
 
-int explain_refusals_of(struct json_object *list, const char *field)
+/* All refusals whose field this is. */
+static int explain_refusals_of(struct json_object *list, const char *field)
 {
 	const struct fw_refusal *f;
 	int found = 0;

@@ -61,8 +61,6 @@ void explain_put_vendor_errs(struct json_object *o, uint8_t syndrome,
 void explain_put_steps(struct json_object *o, int wc, const struct explain_seen *seen);
 /* For a MAD of that class. */
 int explain_mad_status(struct json_object *list, uint32_t mgmt_class, uint16_t status);
-/* Does the list have a meaning of this kind and value? */
-bool explain_told(struct json_object *list, enum explain_kind kind, uint64_t value);
 
 /* Prints it as text on standard output, indented. */
 void explain_print(struct json_object *list, const char *indent);
@@ -73,13 +71,9 @@ struct json_object *explain_meaning(struct json_object *list, enum explain_kind 
 				    uint64_t value, const char *name);
 void explain_put(struct json_object *o, const char *key, const char *text);
 void explain_put_number(struct json_object *o, const char *key, uint64_t value, bool in_decimal);
-/* Adds a text to the last meaning of the list. */
-void explain_add(struct json_object *list, const char *key, const char *text);
 
 /* ---- explain_words.c: by the words that programs print, fields, all that there is */
 int explain_word(struct json_object *list, const char *word);
-/* All refusals whose field this is. (explain.c) */
-int explain_refusals_of(struct json_object *list, const char *field);
 /* Calls it for each word that is explained. */
 void explain_each_word(void (*f)(void *ctx, const char *kind, const char *word), void *ctx);
 /* Known words like this one, with commas between; "": none. */

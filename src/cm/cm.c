@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+static void cm_on_establish(struct cm *cm, struct cm_work *w);
+
 #define FIRST_SERVICE_ID UINT64_C(0x0200000000000000) /* ib_cm_init() */
 
 struct cm *cm_new(const struct cm_ops *ops, void *ctx)
@@ -160,7 +162,7 @@ static int establish(struct cm_id *id)
 }
 
 /* cm_establish_handler() */
-void cm_on_establish(struct cm *cm, struct cm_work *w)
+static void cm_on_establish(struct cm *cm, struct cm_work *w)
 {
 	struct cm_id *id = cm_table_find(&cm->local, (struct cm_key){.b = w->local_id});
 

@@ -228,13 +228,8 @@ void *cm_context(const struct cm_id *id);
 void *cm_ctx(const struct cm_id *id);
 enum cm_state cm_state(const struct cm_id *id);
 const char *cm_state_name(enum cm_state st);
-uint32_t cm_local_id(const struct cm_id *id);
-uint32_t cm_remote_id(const struct cm_id *id);
 uint32_t cm_hca(const struct cm_id *id);
-uint64_t cm_service_id(const struct cm_id *id);
 
-/* Listen for `service_id` on the id's adapter. -EBUSY somebody does, -EINVAL. */
-int cm_listen(struct cm_id *id, uint64_t service_id);
 /*
  * The listener for `service_id` on `hca` with that handler, if there is one, and one more user of
  * it; else a new one (ib_cm_insert_listen()). NULL and *err: -EINVAL another handler has it,

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+static void cm_format_rtu(uint8_t *msg, const struct cm_id *id);
+
 /* ---- the passive side sends a REP and gets an RTU */
 
 /* cm_format_rep() */
@@ -181,7 +183,7 @@ void cm_on_rep(struct cm *cm, struct cm_work *w)
 }
 
 /* cm_format_rtu() */
-void cm_format_rtu(uint8_t *msg, const struct cm_id *id)
+static void cm_format_rtu(uint8_t *msg, const struct cm_id *id)
 {
 	CM_SET(cm_rtu, msg, local_comm_id, id->local_id);
 	CM_SET(cm_rtu, msg, remote_comm_id, id->remote_id);

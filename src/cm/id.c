@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns ids: their life, the tables in which MADs find them, listeners and timewait. */
 #include "cm/priv.h"
+#include "cm/for_tests.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include "util/clock.h"
+
+static void cm_destroy_err(struct cm_id *id, int err);
 
 #define SERVICE_ID_ASSIGN UINT64_C(0x0200000000000000) /* IB_CM_ASSIGN_SERVICE_ID */
 #define SERVICE_ID_AGN_MASK UINT64_C(0xff00000000000000)
@@ -277,7 +280,7 @@ static bool say_goodbye(struct cm_id *id, int err)
 	return false;
 }
 
-void cm_destroy_err(struct cm_id *id, int err)
+static void cm_destroy_err(struct cm_id *id, int err)
 {
 	if (!say_goodbye(id, err))
 		cm_free_id(id);

@@ -181,7 +181,6 @@ void cm_remove_remote(struct cm_id *id);
 void cm_enter_timewait(struct cm_id *id);
 void cm_reset_to_idle(struct cm_id *id);
 void cm_timewait_over(struct cm_id *id);
-void cm_destroy_err(struct cm_id *id, int err);
 
 /* av.c */
 uint32_t cm_to_ms(uint32_t iba_time);
@@ -217,7 +216,6 @@ static inline bool cm_too_long(const void *data, uint32_t len, uint32_t max)
 
 /* mra.c, leave.c, sidr.c */
 void cm_format_mra(uint8_t *msg, const struct cm_id *id, enum cm_msg which);
-void cm_format_rtu(uint8_t *msg, const struct cm_id *id);
 void cm_format_rej(uint8_t *msg, const struct cm_id *id, uint32_t reason, enum cm_state state);
 void cm_issue_rej(struct cm *cm, const struct cm_work *w, uint32_t reason, enum cm_msg which);
 int cm_dreq(struct cm_id *id, const void *data, uint32_t len);
@@ -237,6 +235,5 @@ void cm_on_drep(struct cm *cm, struct cm_work *w);
 void cm_on_sidr_req(struct cm *cm, struct cm_work *w);
 void cm_on_sidr_rep(struct cm *cm, struct cm_work *w);
 void cm_on_lap(struct cm *cm, struct cm_work *w);
-void cm_on_establish(struct cm *cm, struct cm_work *w);
 
 #endif

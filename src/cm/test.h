@@ -18,6 +18,7 @@
 #include <infiniband/verbs.h>
 
 #include "cm/priv.h"
+#include "cm/for_tests.h"
 #include "util/clock.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Connections are made: the messages, the events, what the QPs get, listeners. */
 #include "cm/test.h"
+#include "cm/for_tests.h"
 
 /* cm_convert_to_ms(): twice the path's life time and the peer's response time. */
 #define REQ_TIMEOUT MSEC(4 * 2 + 32)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Connections end: REJ, DREQ, timewait, stale ones, ids that are destroyed in any state. */
 #include "cm/test.h"
+#include "cm/for_tests.h"
 
 /* ---- REJ */
 

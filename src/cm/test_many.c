@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Many connections, a bad network, bytes of any kind, tables and timers. */
 #include "cm/test.h"
+#include "cm/for_tests.h"
 
 #define MANY 10000
 
@@ -194,7 +195,7 @@ static int any_handler(struct cm_id *id, const struct cm_event *ev)
 	}
 }
 
-/* An id that is there, or anything. */
+/* The number of one of the first ids, or a random number. */
 static uint32_t some_id(struct net *n, bool remote)
 {
 	uint32_t skip = net_random(n) % 16;

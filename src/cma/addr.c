@@ -4,6 +4,7 @@
  * addresses of ports (fabric/ifaddr.h). Reads the segment; id.h's files and the device call it.
  */
 #include "cma/addr.h"
+#include "cma/for_tests.h"
 
 #include <string.h>
 #include "fabric/eth.h"

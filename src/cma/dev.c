@@ -65,7 +65,7 @@ void dev_ids_drop(struct dev_ids *t, uint32_t id)
 		t->low = id / 64;
 }
 
-void dev_ids_finish(struct dev_ids *t)
+static void dev_ids_finish(struct dev_ids *t)
 {
 	free(t->slot);
 	free(t->used);

@@ -36,7 +36,6 @@ int dev_ids_take(struct dev_ids *t, uint32_t *id);
 void dev_ids_set(struct dev_ids *t, uint32_t id, void *p);
 void *dev_ids_get(const struct dev_ids *t, uint32_t id);
 void dev_ids_drop(struct dev_ids *t, uint32_t id);
-void dev_ids_finish(struct dev_ids *t);
 
 /* A host is a kernel: the tables that are global in ucma.c. */
 struct dev_host {

@@ -4,12 +4,15 @@
  * drivers/infiniband/core/cma.c. dev.c's files call it; it calls the other files of priv.h.
  */
 #include "cma/priv.h"
+#include "cma/for_tests.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdlib.h>
 #include <string.h>
 #include "util/bits.h"
+
+static void cma_id_gone(struct cma *c, struct cma_work *w);
 
 struct cma_id *cma_id_make(struct cma *c, uint32_t host, enum rdma_ucm_port_space ps,
 			   uint8_t qp_type, cma_handler *h, void *context)
@@ -51,7 +54,8 @@ struct cma_id *cma_id_new(struct cma *c, uint32_t host, uint32_t owner_pid, cons
 	return id;
 }
 
-void cma_cancel(struct cma_id *id, enum cma_state was)
+/* cma_cancel_operation() */
+static void cma_cancel(struct cma_id *id, enum cma_state was)
 {
 	switch (was) {
 	case CMA_ADDR_QUERY:
@@ -70,7 +74,8 @@ void cma_cancel(struct cma_id *id, enum cma_state was)
 	}
 }
 
-void cma_id_drop(struct cma_id *id, enum cma_state was)
+/* _destroy_id(): `was` is the state to clean up after. */
+static void cma_id_drop(struct cma_id *id, enum cma_state was)
 {
 	struct cma *c = id->c;
 
@@ -103,7 +108,8 @@ bool cma_tell(struct cma_id *id, const struct cma_event *e)
 	return true;
 }
 
-void cma_id_gone(struct cma *c, struct cma_work *w)
+/* cma_send_device_removal_put(), as a work. */
+static void cma_id_gone(struct cma *c, struct cma_work *w)
 {
 	struct cma_id *id = (struct cma_id *)((char *)w - offsetof(struct cma_id, gone));
 	const struct cma_event e = {.event = RDMA_CM_EVENT_DEVICE_REMOVAL};
@@ -260,11 +266,6 @@ uint32_t cma_port(const struct cma_id *id)
 	return id->port;
 }
 
-uint32_t cma_hca(const struct cma_id *id)
-{
-	return id->hca;
-}
-
 /* rdma_read_gids(): zeroes without adapter. */
 void cma_gids(const struct cma_id *id, uint8_t sgid[16], uint8_t dgid[16], uint16_t *pkey)
 {
@@ -296,14 +297,4 @@ uint32_t cma_npaths(const struct cma_id *id)
 uint8_t cma_qp_type(const struct cma_id *id)
 {
 	return id->qp_type;
-}
-
-enum rdma_ucm_port_space cma_ps(const struct cma_id *id)
-{
-	return id->ps;
-}
-
-uint32_t cma_qpn(const struct cma_id *id)
-{
-	return id->qpn;
 }

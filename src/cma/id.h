@@ -96,7 +96,6 @@ struct cma_id *cma_id_new(struct cma *c, uint32_t host, uint32_t owner_pid, cons
 void cma_id_destroy(struct cma_id *id);
 void cma_set_context(struct cma_id *id, cma_handler *h, void *context);
 void *cma_context(const struct cma_id *id);
-enum cma_state cma_id_state(const struct cma_id *id);
 
 int cma_bind(struct cma_id *id, const union cma_addr *a);
 int cma_resolve_addr(struct cma_id *id, const union cma_addr *src, const union cma_addr *dst,
@@ -127,13 +126,10 @@ const union cma_addr *cma_dst(const struct cma_id *id);
 /* SEG_T_PORT it is bound to, or SEG_NONE. */
 uint32_t cma_port(const struct cma_id *id);
 /* SEG_T_HCA; SEG_NONE: the id has no adapter (id->device of the kernel). */
-uint32_t cma_hca(const struct cma_id *id);
 void cma_gids(const struct cma_id *id, uint8_t sgid[16], uint8_t dgid[16], uint16_t *pkey);
 /* Paths that RESOLVE_ROUTE has found: NULL when i is too large. */
 const struct cm_path *cma_path(const struct cma_id *id, uint32_t i);
 uint32_t cma_npaths(const struct cma_id *id);
 uint8_t cma_qp_type(const struct cma_id *id);
-enum rdma_ucm_port_space cma_ps(const struct cma_id *id);
-uint32_t cma_qpn(const struct cma_id *id);
 
 #endif

@@ -10,6 +10,8 @@
 #include <string.h>
 #include "util/bits.h"
 
+static int cma_on_request(struct cm_id *cm, const struct cm_event *e);
+
 /* ---- listening */
 
 /* cma_ib_listen(): all ids of a service share a listener. */
@@ -368,7 +370,7 @@ static void fill_event(struct cma_event *out, const struct cm_event *e, uint32_t
 }
 
 /* cma_ib_req_handler(): not 0 refuses the request. */
-int cma_on_request(struct cm_id *cm, const struct cm_event *e)
+static int cma_on_request(struct cm_id *cm, const struct cm_event *e)
 {
 	struct cma_id *listener, *id;
 	struct cma_event out;

@@ -179,8 +179,6 @@ struct cma_id { /* struct rdma_id_private */
 
 struct cma_id *cma_id_make(struct cma *c, uint32_t host, enum rdma_ucm_port_space ps,
 			   uint8_t qp_type, cma_handler *h, void *context);
-/* _destroy_id(): `was` is the state to clean up after. */
-void cma_id_drop(struct cma_id *id, enum cma_state was);
 /* cma_comp_exch() */
 static inline bool cma_exch(struct cma_id *id, enum cma_state from, enum cma_state to)
 {
@@ -194,10 +192,6 @@ bool cma_tell(struct cma_id *id, const struct cma_event *e);
 /* The adapter of this interface's port, and the port with the interface's addresses. */
 void cma_attach(struct cma_id *id, uint32_t at);
 void cma_release_dev(struct cma_id *id);
-/* cma_send_device_removal_put(), as a work. */
-void cma_id_gone(struct cma *c, struct cma_work *w);
-/* cma_cancel_operation() */
-void cma_cancel(struct cma_id *id, enum cma_state was);
 int cma_set_qkey(struct cma_id *id, uint32_t qkey);
 void cma_set_default_qkey(struct cma_id *id);
 /* The index of a partition in a port's table (ib_find_cached_pkey()), or -ENOENT. */
@@ -210,7 +204,6 @@ void cma_release_port(struct cma_id *id);
 struct cma_bind *cma_bind_find(struct cma *c, uint32_t host, uint32_t ps, uint16_t port);
 
 /* ---- resolve.c */
-int cma_bind_dst(struct cma_id *id, const union cma_addr *a, const union cma_addr *dst);
 void cma_resolve_work(struct cma *c, struct cma_work *w);
 void cma_resolve_timer(struct cma *c, struct cma_timer *t);
 /* A neighbour may be there now. */
@@ -233,7 +226,7 @@ int cma_roce_route(struct cma_id *id);
 int cma_roce_join(struct cma_id *id, struct cma_member *m);
 
 /* ---- listen.c, conn.c */
-cm_handler cma_on_request, cma_on_cm;
+cm_handler cma_on_cm;
 void cma_cancel_listens(struct cma_id *id);
 /* struct cma_hdr at the begin of private data; nothing for AF_IB. */
 uint32_t cma_hdr_size(const struct cma_id *id);

@@ -95,7 +95,7 @@ static int bind_to(struct cma_id *id, const union cma_addr *a, const union cma_a
 	return r;
 }
 
-int cma_bind_dst(struct cma_id *id, const union cma_addr *a, const union cma_addr *dst)
+static int cma_bind_dst(struct cma_id *id, const union cma_addr *a, const union cma_addr *dst)
 {
 	int r;
 
@@ -204,7 +204,7 @@ static int look_up(struct cma_id *id)
 
 	id->found_src = id->src;
 	port = cma_route(s, id->host, &id->dst, &id->found_src);
-	/* ip_route_output_key_hash_rcu(): what no route has is on the link of a bound interface. */
+	/* ip_route_output_key_hash_rcu(): without a route, a bound interface reaches dst. */
 	if (port == SEG_NONE && (!id->ifindex || id->dst.sa.sa_family != AF_INET))
 		return -ENETUNREACH;
 	if (id->port != SEG_NONE)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Addresses, port spaces, and what id.h says before there is a connection. */
 #include "cma/test_world.h"
+#include "cma/for_tests.h"
 
 /* ---- addresses */
 

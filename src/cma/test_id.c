@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Resolving, connecting and ending: the events of both sides in their order. */
 #include "cma/test_world.h"
+#include "cma/for_tests.h"
 
 static int ME, YOU, LISTENER; /* whose id it is */
 static const struct cma_conn_param params = {

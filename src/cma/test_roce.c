@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Ids on Ethernet ports: addresses, paths and groups without subnet administration. */
 #include "cma/test_world.h"
+#include "cma/for_tests.h"
 #include "wire/mad/cm.h"
 
 enum { ACTIVE = 1, PASSIVE, PEER };

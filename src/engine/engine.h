@@ -104,7 +104,6 @@ void eng_proc_died(struct seg *s, uint32_t slot);
  * Raise an object's async event (IBV_EVENT_* number of the uapi), after an error of a queue or SRQ.
  */
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
-void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
 /*
  * Events of a DCT, which have no verbs number: only DEVX subscribers hear of them. Each uses the
  * word (hw_event()) of a verbs event that a DCT does not have: COMM_EST, SQ_DRAINED.

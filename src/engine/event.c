@@ -5,6 +5,7 @@
  * device thread raises it. By DEVX they go to subscribers. Called by the engine and the firmware.
  */
 #include "engine/priv.h"
+#include "engine/for_tests.h"
 #include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"

@@ -476,9 +476,8 @@ void resp_unlock(struct seg *s, struct hw_qp *qp);
 void resp_unlock_pending(struct seg *s, struct hw_qp *qp);
 /*
  * From here on all under rq_lock, which may be taken over from a stopped holder at any time: its
- * later stores are dropped and its copies refused. _is_ours: false if that has happened.
+ * later stores are dropped and its copies refused.
  */
-bool resp_is_ours(const struct hw_qp *qp);
 /* Number of receives consumed; stored with the next resp_intent(), resp_done() or resp_unlock(). */
 uint32_t resp_ci(void);
 void resp_consumed(uint32_t ci);
@@ -572,7 +571,6 @@ void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn);
  * event.c: an async event is noted first, then its cause is made visible, then it is raised
  * (event_pay()).
  */
-void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
 /*
  * A thread that may die notes what it is about to note: a state below HW_EV_SEQ, and above it the
  * event's number before. Who finishes its work then notes the event only if it did not.

@@ -65,7 +65,8 @@ static bool swap(uint64_t *w, uint64_t *was, uint64_t to)
 	return true;
 }
 
-bool resp_is_ours(const struct hw_qp *qp)
+/* False: the lock has been taken over. */
+static bool resp_is_ours(const struct hw_qp *qp)
 {
 	return load((const uint64_t *)&qp->rq_ci) == held.pos;
 }

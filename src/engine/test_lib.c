@@ -4,6 +4,7 @@
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/flags.h"
+#include "hw/for_tests.h"
 #include "hw/hca.h"
 #include "hw/mkey.h"
 #include "hw/pd.h"

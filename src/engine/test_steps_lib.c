@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Implements test_steps.h: the scenes, what their senders do, and what is right afterwards. */
 #include "engine/test_steps.h"
+#include "util/for_tests.h"
 #include "wire/prm/dct.h"
 
 #include <sys/eventfd.h>

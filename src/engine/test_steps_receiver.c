@@ -9,6 +9,7 @@
 #include "hw/evsub.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "util/for_tests.h"
 #include "util/point.h"
 #include "wire/prm/eq.h"
 

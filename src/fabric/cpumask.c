@@ -4,6 +4,7 @@
  * without a NUMA node is near to all CPUs. Only the sysfs rendering calls it.
  */
 #include "fabric/cpumask.h"
+#include "fabric/for_tests.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,10 +7,4 @@
 
 /* The machine's own online CPUs: mask ("ff,ffffffff") and list ("0-39"), without newline. */
 void cpumask_local(char *mask, size_t mask_size, char *list, size_t list_size);
-/*
- * Mask of a list for a machine of `ncpus` possible CPUs: groups of 32 bits, the highest first, the
- * first one as wide as its bits need (the kernel's %*pb). 0, -EINVAL (not a list), -ENOSPC.
- */
-int cpumask_from_list(const char *list, unsigned int ncpus, char *mask, size_t size);
-
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/for_tests.h"
 #include "util/bits.h"
 #include "wire/ib/gid.h"
 

@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include "fabric/fabric.h"
+#include "fabric/for_tests.h"
 #include "hw/port.h"
 #include "segment/suplink.h"
 #include "util/clock.h"

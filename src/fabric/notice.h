@@ -21,7 +21,6 @@ void fab_notice_port(struct seg *s, uint32_t port, uint32_t trap);
 /* 144: the capability mask, or other changes by bits of LOCAL_* */
 enum { FAB_LOCAL_NODE_DESC = 1 };
 void fab_notice_local(struct seg *s, uint32_t port, uint32_t what);
-void fab_notice_sys_guid(struct seg *s, uint32_t port); /* 145 */
 /* 256: `mad` was discarded */
 void fab_notice_mkey(struct seg *s, uint32_t port, const uint8_t *mad);
 /* 257, 258: a packet with a wrong P_Key or Q_Key has arrived at `port`. */

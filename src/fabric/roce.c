@@ -6,7 +6,7 @@
 #include "wire/ib/gid.h"
 
 /* set_roce_addr() of hw/mlx5/main.c: type and address of the entry give version and L3 type. */
-enum pkt_net fab_roce_header(uint32_t type, const uint8_t gid[16])
+static enum pkt_net fab_roce_header(uint32_t type, const uint8_t gid[16])
 {
 	if (type != HW_GID_ROCE_V2)
 		return type == HW_GID_ROCE_V1 ? PKT_NET_GRH : PKT_NET_NONE;

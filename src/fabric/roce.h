@@ -9,9 +9,8 @@
 #include "hw/port.h"
 #include "wire/pkt/pkt.h"
 
-/* The network header of packets from a GID of that type (enum hw_gid_type). */
-enum pkt_net fab_roce_header(uint32_t type, const uint8_t gid[16]);
-/* Of packets whose source is that entry of the port's GID table. PKT_NET_NONE: it is unused. */
+/* The network header of packets whose source is that entry of the port's GID table. PKT_NET_NONE:
+ * it is unused. */
 enum pkt_net fab_roce_net(const struct hw_port *p, uint32_t sgid_index);
 /* ... and the id in the tag of their frames (set_roce_addr() of hw/mlx5/main.c); 0: none. */
 uint32_t fab_roce_vlan(const struct hw_port *p, uint32_t sgid_index);

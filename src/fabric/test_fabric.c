@@ -23,6 +23,7 @@
 #include "hw/port.h"
 #include "hw/evq.h"
 #include "hw/evsub.h"
+#include "hw/for_tests.h"
 #include "segment/proc.h"
 #include "subnet/subnet.h"
 #include "wire/prm/cmd_hdr.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Notices: which are sent, and until when. */
 #include "fabric/test_net.h"
+#include "fabric/for_tests.h"
 
 #include "fabric/notice.h"
 #include "hw/port.h"

@@ -20,6 +20,7 @@
 #include "fabric/count.h"
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/for_tests.h"
 #include "fabric/ifaddr.h"
 #include "fabric/test_text.h"
 #include "hw/port.h"

@@ -5,6 +5,7 @@
  * writes status and syndrome. Called by the driver.
  */
 #include "fw/priv.h"
+#include "fw/for_tests.h"
 
 #include <errno.h>
 #include "hw/hca.h"

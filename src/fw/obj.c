@@ -18,22 +18,6 @@
 #include "hw/uar.h"
 #include "hw/umem.h"
 
-static void obj_refer(struct seg *s, const void *e, int by)
-{
-	const struct hw_obj *o = e;
-
-	for (size_t i = 0; i < HW_OBJ_REFS; i++)
-		if (o->ref[i].table)
-			fw_refer_at(s, (enum seg_table_id)o->ref[i].table, o->ref[i].idx, by);
-	for (uint32_t i = 0; i < o->nrqs && i < HW_RQT_RQS; i++)
-		fw_refer_at(s, SEG_T_OBJ, o->rqn[i], by);
-}
-
-/* Reaping retires all of them before it frees the first: they refer to each other in any order. */
-FW_KIND(OBJ, hw_obj, .name = "obj", .stage = FW_STAGE_QUEUE, .refs = FW_REFS(hw_obj),
-	.log_max = FW_LOG_MAX(log_max_obj), .refer = obj_refer, .retire = fw_obj_retire,
-	.free = fw_obj_free);
-
 /* Does the driver act for itself? Its objects have uid 0, or the shared uid. */
 static bool is_driver(const struct fw_call *k)
 {
@@ -218,7 +202,19 @@ int fw_srq_free(struct seg *s, uint32_t srqn)
 	return 0;
 }
 
-void fw_obj_retire(struct seg *s, uint32_t idx)
+static void obj_refer(struct seg *s, const void *e, int by)
+{
+	const struct hw_obj *o = e;
+
+	for (size_t i = 0; i < HW_OBJ_REFS; i++)
+		if (o->ref[i].table)
+			fw_refer_at(s, (enum seg_table_id)o->ref[i].table, o->ref[i].idx, by);
+	for (uint32_t i = 0; i < o->nrqs && i < HW_RQT_RQS; i++)
+		fw_refer_at(s, SEG_T_OBJ, o->rqn[i], by);
+}
+
+/* Makes it invisible, and drops its references. */
+static void obj_retire(struct seg *s, uint32_t idx)
 {
 	struct hw_obj *o = seg_at(s, SEG_T_OBJ, idx);
 
@@ -228,10 +224,15 @@ void fw_obj_retire(struct seg *s, uint32_t idx)
 
 int fw_obj_free(struct seg *s, uint32_t idx)
 {
-	fw_obj_retire(s, idx);
+	obj_retire(s, idx);
 	fw_free(s, SEG_T_OBJ, idx);
 	return 0;
 }
+
+/* Reaping retires all of them before it frees the first: they refer to each other in any order. */
+FW_KIND(OBJ, hw_obj, .name = "obj", .stage = FW_STAGE_QUEUE, .refs = FW_REFS(hw_obj),
+	.log_max = FW_LOG_MAX(log_max_obj), .refer = obj_refer, .retire = obj_retire,
+	.free = fw_obj_free);
 
 int fw_cq_free(struct seg *s, uint32_t cqn)
 {

@@ -89,8 +89,6 @@ struct fw_cmd {
 	int object;      /* enum seg_table_id of the object that it makes, else -1 */
 	const char *obj; /* name of `obj` for the trace: "qpn"... */
 };
-extern const struct fw_cmd fw_cmds[];
-extern const unsigned int fw_ncmds;
 
 #define FW_HANDLER(op, name, flags, handler, table, what) enum fw_r handler(struct fw_call *k);
 FW_COMMANDS(FW_HANDLER)
@@ -198,8 +196,6 @@ int fw_cq_free(struct seg *s, uint32_t cqn);
 int fw_mkey_free(struct seg *s, uint32_t idx);
 int fw_memic_free(struct seg *s, uint32_t idx);
 int fw_obj_free(struct seg *s, uint32_t idx);
-/* The first half: make it invisible, and drop its references. */
-void fw_obj_retire(struct seg *s, uint32_t idx);
 /* The last half of fw_mkey_free(), for a key that is disabled and has no users. */
 int fw_mkey_release(struct seg *s, uint32_t idx);
 

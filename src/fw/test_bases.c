@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The valid commands except those of test_bases_shared.c: one per opcode and form. */
 #include "fw/test_refusals.h"
+#include "fw/for_tests.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 

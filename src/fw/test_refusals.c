@@ -4,6 +4,7 @@
  * must give. The tables are walked: each command needs a valid form, each refusal a row.
  */
 #include "fw/test_refusals.h"
+#include "fw/for_tests.h"
 #include "hw/cq.h"
 #include "hw/hca.h"
 #include "hw/obj.h"

@@ -21,6 +21,7 @@
 #include "hw/qp_state.h"
 #include "hw/evq_priv.h"
 #include "hw/evsub.h"
+#include "hw/for_tests.h"
 #include "segment/proc.h"
 #include "util/log.h"
 #include "util/point.h"

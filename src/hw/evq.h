@@ -27,7 +27,7 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	/* the device is gone: readers get EIO, at once or after the last record */
 	_Atomic uint32_t dead;
 	/*
-	 * Futex word, incremented by each event. For a blocking read(2): load it, evq_pop(),
+	 * Futex word, incremented by each event. For a blocking read(2): load it, evq_take(),
 	 * evq_wait().
 	 */
 	_Atomic uint32_t wake;
@@ -130,16 +130,13 @@ bool evq_drop(struct seg *s, uint32_t evq, uint32_t gen, uint64_t ref);
 int evq_push_pieces(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src,
 		    uint64_t cookie, uint32_t head, uint32_t len);
 /*
- * Take the oldest record whose source still lives. `fd`: the caller's FIFO descriptor, drained
- * under the queue's lock when the queue is empty afterwards. 0 and *rec; -EAGAIN empty; -EIO empty
- * and dead; -ENOENT no such queue; -ETIMEDOUT. Increments the source's `reported` counter. The
- * queue decides, the byte is a hint: a reader that got -EAGAIN polls again.
- */
-int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec *rec);
-/*
- * Take a record for a reader whose buffer of `room` bytes gets `fixed` bytes and the record's data.
- * Results of evq_pop(), and: -EMSGSIZE the data does not fit and the record stays; -EOVERFLOW once
- * after a loss. The caller owns the data: evq_data(), then evq_data_free().
+ * Take the oldest record whose source still lives, for a reader whose buffer of `room` bytes gets
+ * `fixed` bytes and the record's data. `fd`: the caller's FIFO descriptor, drained under the
+ * queue's lock when the queue is empty afterwards. 0 and *rec; -EAGAIN empty; -EIO empty and dead;
+ * -ENOENT no such queue; -ETIMEDOUT; -EMSGSIZE the data does not fit and the record stays;
+ * -EOVERFLOW once after a loss. Increments the source's `reported` counter. The queue decides, the
+ * byte is a hint: a reader that got -EAGAIN polls again. The caller owns the data: evq_data(), then
+ * evq_data_free().
  */
 int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, size_t room,
 	     struct seg_evrec *rec);
@@ -211,6 +208,5 @@ void evq_wake(struct seg *s, uint32_t evq, uint32_t gen);
  * holds.
  */
 void evq_repair(struct seg *s);
-void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320]);
 
 #endif

@@ -9,6 +9,7 @@
  * (evq.c). The futex comes last: a woken reader finds everything done.
  */
 #include "hw/evq_priv.h"
+#include "hw/for_tests.h"
 #include "segment/suplink.h"
 #include "segment/proc.h"
 #include "util/clock.h"

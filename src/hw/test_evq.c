@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "hw/cq.h"
+#include "hw/for_tests.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "segment/suplink.h"

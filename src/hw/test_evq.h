@@ -4,6 +4,7 @@
 #define SOFTHCA_HW_TEST_EVQ_H
 
 #include "segment/test.h"
+#include "hw/for_tests.h"
 
 #include <sys/ioctl.h>
 

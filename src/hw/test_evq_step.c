@@ -2,6 +2,7 @@
 /* Event queues whose readers and writers are killed or stopped between any two instructions. */
 #include "hw/cq.h"
 #include "hw/evq_priv.h"
+#include "hw/for_tests.h"
 #include "hw/test_evq.h"
 
 #include <sys/mman.h>

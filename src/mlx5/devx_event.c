@@ -9,6 +9,7 @@
 #include "mlx5/devx_table.h"
 #include "mlx5/priv.h"
 #include "hw/evsub.h"
+#include "mlx5/for_tests.h"
 #include "segment/proc.h"
 #include "util/fmt.h"
 #include "util/sys.h"

@@ -6,6 +6,7 @@
  * bytes; called by devx.c.
  */
 #include "mlx5/devx_table.h"
+#include "mlx5/for_tests.h"
 #include "util/cleanup.h"
 #include "wire/prm/cq.h"
 #include "wire/prm/gobj.h"

@@ -72,7 +72,4 @@ void devx_cmd_set_umem_valid(void *in, uint32_t inlen);
 uint32_t devx_cmd_build_destroy(const void *in, uint32_t inlen, uint32_t id,
 				uint8_t din[DEVX_DESTROY_MAX]);
 
-extern const struct devx_cmd devx_cmds[];
-extern const unsigned int devx_cmds_count;
-
 #endif

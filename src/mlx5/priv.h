@@ -343,10 +343,6 @@ extern const struct uv_type mlx5_devx_cmd_file_type, mlx5_devx_event_file_type;
 int mlx5_method_devx_cmd_file_alloc(struct uv_bundle *b);
 int mlx5_method_devx_event_file_alloc(struct uv_bundle *b);
 int mlx5_method_devx_subscribe_event(struct uv_bundle *b);
-/* May a program subscribe to this event? */
-bool mlx5_devx_event_ok(const struct fw_caps *c, uint16_t event, bool of_object);
-/* The key that evsub_raise() uses for this event of that object: event number and object type. */
-uint32_t mlx5_devx_event_key(uint64_t object, uint16_t event);
 
 /* The EQ of a completion vector, or -ENOENT. */
 int mlx5_vector2eqn(const struct uv_context *ctx, uint32_t vector);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Readable DEVX files, through ioctl(2) to the real firmware and through read(2). */
 #include "mlx5/devx_table.h"
+#include "mlx5/for_tests.h"
 #include "mlx5/priv.h"
 #include "mlx5/test_fds.h"
+#include "util/for_tests.h"
 #include "util/heap.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/eq.h"

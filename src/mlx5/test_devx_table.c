@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 #include "mlx5/devx_table.h"
+#include "mlx5/for_tests.h"
 #include "util/cleanup.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"

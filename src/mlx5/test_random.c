@@ -10,6 +10,7 @@
 #include "mlx5/test_fds.h"
 #include "mlx5/test_verbs.h"
 #include "hw/evq.h"
+#include "mlx5/for_tests.h"
 #include "util/sys.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"

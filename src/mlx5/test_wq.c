@@ -5,6 +5,7 @@
  */
 #include "mlx5/test.h"
 #include "mlx5/test_verbs.h"
+#include "util/for_tests.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
 #include "wire/prm/opcodes.h"

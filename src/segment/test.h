@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "hw/evq.h"
+#include "hw/for_tests.h"
 #include "segment/lock.h"
 #include "segment/proc.h"
 #include "segment/seg.h"

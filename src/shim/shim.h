@@ -87,8 +87,6 @@ void uar_keep_file(void *p, struct shim_file *f, int fd);
 bool uar_mapped(uint32_t uar);
 /* The UAR at an address: index, or SEG_NONE. Lock-free. */
 uint32_t uar_lookup(uintptr_t addr, uintptr_t *page);
-/* A doorbell without a signal frame, for code that knows the UAR (`be`: the value as in memory). */
-void trap_ring(uint32_t uar, uint32_t offset, uint64_t be);
 /* Before a fork, and after it in the parent: called by shim_forking() and shim_fork_done(). */
 void trap_forking(void);
 void trap_fork_done(void);

@@ -6,6 +6,7 @@
  * it.
  */
 #include "topo/parse.h"
+#include "topo/for_tests.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "topo/topo.h"
+#include "topo/for_tests.h"
 
 /* Are both equal, except for the nodes' names in the file? */
 static inline void t_same(const struct topo *a, const struct topo *b)

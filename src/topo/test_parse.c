@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Topology files: both formats and their odd forms, errors and their places, and round trips. */
 #include "topo/test.h"
+#include "topo/for_tests.h"
 
 #include <errno.h>
 

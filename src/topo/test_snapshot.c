@@ -8,6 +8,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "subnet/subnet.h"
+#include "topo/for_tests.h"
 #include "topo/snapshot.h"
 
 static const struct fab_options options = {.model = HW_CX6,

@@ -22,8 +22,6 @@
 
 /* Loads a generator ("ring:4"...), or a file ("-" for standard input). 0; -EINVAL, -errno. */
 int topo_load(const char *spec, struct topo *t, char err[TOPO_ERR]);
-/* Loads a file's content; `name` is for messages. It cannot include others. 0; -EINVAL, -ENOMEM. */
-int topo_parse(const char *name, const char *text, size_t len, struct topo *t, char err[TOPO_ERR]);
 /* Is it a generator with its arguments ("ring:..."), not a file's name? */
 bool topo_is_generator(const char *spec);
 /* The name of the ith generator, and how its arguments are written; NULL behind the last one. */

@@ -11,6 +11,7 @@
 #include "hw/evq.h"
 #include "umad/priv.h"
 #include "umad/test.h"
+#include "util/for_tests.h"
 #include "util/point.h"
 #include "util/test_time.h"
 

@@ -7,6 +7,7 @@
  * Built with the address sanitizer it is malloc(), so that the sanitizer sees every object.
  */
 #include "util/heap.h"
+#include "util/for_tests.h"
 #include "util/sys.h"
 
 #include <pthread.h>

@@ -22,7 +22,4 @@ void heap_free(void *p);
 /* Call first in a fork child: the lock's holder may not exist there. */
 void heap_forked(void);
 
-/* For tests: if n > 0, the n-th allocation from now on fails, once. */
-void heap_fail_at(int n);
-
 #endif

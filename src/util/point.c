@@ -8,6 +8,7 @@
 #ifdef SOFTHCA_POINTS
 
 #include "util/clock.h"
+#include "util/for_tests.h"
 #include "util/sys.h"
 
 #include <signal.h>

@@ -17,13 +17,6 @@
 
 #ifdef SOFTHCA_POINTS
 void point_hit(const char *name);
-/*
- * Replaces the environment's actions; NULL: no actions. `spec` is kept, not copied, and counts
- * restart. False: a syntax error. No thread may be at a point.
- */
-bool point_set(const char *spec);
-/* Called at each point, when set: for what the actions cannot do. */
-extern void (*point_hook)(const char *name);
 #define POINT(name) point_hit(name)
 #else
 #define POINT(name) ((void)0)

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include "util/clock.h"
 #include "util/fmt.h"
+#include "util/for_tests.h"
 #include "util/sys.h"
 
 #define TAIL 128         /* reserved for the end of a trace line */

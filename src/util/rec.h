@@ -49,7 +49,6 @@ void rec_begin(struct rec *r, enum log_topic topic, const char *what, uint64_t s
 void rec_about(struct rec *r, const char *name);
 /* Finish the line and write it, if the options of the trace want it. */
 void rec_end(struct rec *r);
-void rec_free(struct rec *r);
 
 /*
  * Groups. In text `open` and `close` enclose the members: "(" and ")". A NULL name makes an element

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "util/heap.h"
+#include "util/for_tests.h"
 
 static bool all_zero(const uint8_t *p, size_t n)
 {

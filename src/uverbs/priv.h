@@ -162,11 +162,6 @@ struct uv_cmd {
  * Fill in api->cmd with the commands that the driver supports. 0; -EINVAL: a number occurs twice.
  */
 int uv_cmd_index(struct uv_api *api);
-/*
- * The row of a command; NULL and *err: -EINVAL, -EOPNOTSUPP. `command` as in a header, with flag
- * bits.
- */
-const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int *err);
 int uv_cmd_invoke_write(struct uv_bundle *b);
 
 int uv_cmd_get_context(struct uv_bundle *b);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The fake shim and supervisor of this folder's tests: see test.h. */
 #include "uverbs/test.h"
+#include "hw/for_tests.h"
 #include "util/test_tmp.h"
 
 struct env *env;

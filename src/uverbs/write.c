@@ -5,6 +5,7 @@
  */
 #include "segment/tap.h"
 #include "uverbs/priv.h"
+#include "uverbs/for_tests.h"
 
 #define OP(op) offsetof(struct uv_driver, op)
 #define CMD(n, ...)                                                  \

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "util/cleanup.h"
+#include "util/for_tests.h"
 #include "util/rec.h"
+#include "wire/for_tests.h"
 #include "wire/golden_mad.h"
 #include "wire/golden_prm.h"
 #include "wire/mad/mad.h"

@@ -5,6 +5,7 @@
  * to all ones and the bytes compared.
  */
 #include "wire/mad/mad.h"
+#include "wire/for_tests.h"
 #include "wire/mad/sa_comp.h"
 
 #include <arpa/inet.h>

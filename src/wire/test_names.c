@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include "util/rec.h"
+#include "util/for_tests.h"
+#include "wire/for_tests.h"
 #include "wire/mad/names.h"
 
 static void make(uint8_t *mad, uint32_t class, uint32_t method, uint32_t attr)

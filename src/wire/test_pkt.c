@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "wire/pkt/crc.h"
+#include "wire/for_tests.h"
 #include "wire/pkt/pkt.h"
 
 /* The example of IBA 7.8: an RDMA WRITE of 14 bytes, with its invariant CRC. */

@@ -5,6 +5,7 @@
  */
 #include "uverbs/priv.h"
 #include "mlx5/mlx5.h"
+#include "uverbs/for_tests.h"
 #include "abi.h"
 
 #include <stdio.h>

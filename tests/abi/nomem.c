@@ -12,6 +12,7 @@
 #include "segment/seg.h"
 #include "util/heap.h"
 #include "../fuzz/device.h"
+#include "util/for_tests.h"
 
 static int elements_left;              /* the seg_alloc() that fails, once; 0: none */
 static unsigned int refusals[3], made; /* refusals by what was used up */

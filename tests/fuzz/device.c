@@ -8,6 +8,7 @@
 #include "hw/evsub.h"
 #include "segment/proc.h"
 #include "subnet/subnet.h"
+#include "util/for_tests.h"
 #include "util/heap.h"
 #include "uverbs/priv.h"
 #include "device.h"

@@ -4,6 +4,7 @@
  * can be written and read again, and is the same.
  */
 #include "fuzz.h"
+#include "topo/for_tests.h"
 
 #include <stdlib.h>
 #include <string.h>

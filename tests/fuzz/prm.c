@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Firmware commands from an input, and checks of the firmware afterwards. */
 #include "fw/priv.h"
+#include "fw/for_tests.h"
 #include "fuzz.h"
 #include "wire/prm/cmd_hdr.h"
 

@@ -5,6 +5,7 @@
  * seeds_fw DIR, or seeds_fw DIR devx: for the DEVX target, with the numbers of its world
  */
 #include "fw/test.h"
+#include "fw/for_tests.h"
 #include "mlx5/devx_table.h"
 #include "wire/golden_prm.h"
 #include "fuzz.h"

@@ -7,6 +7,7 @@
 #include "shim/files/fdtab.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
+#include "shim/for_tests.h"
 #include "ucma/ucma.h"
 #include "umad/umad.h"
 #include "util/log.h"

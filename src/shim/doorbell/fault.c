@@ -12,6 +12,7 @@
 #include "shim/doorbell/fault.h"
 #include "engine/engine.h"
 #include "segment/mem.h"
+#include "shim/for_tests.h"
 #include "util/log.h"
 #include "util/sys.h"
 #include "util/tls.h"

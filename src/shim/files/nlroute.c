@@ -211,16 +211,8 @@ static void put_token(struct sending *o)
 	o->n += sizeof(t);
 }
 
-void rt_wait_send(struct rt_sock *s, int fd, struct rt_wait *w)
-{
-	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-	struct token t = token_of(w);
-
-	rt_wait_add(s, w);
-	sys_call(SYS_sendto, fd, &t, sizeof(t), MSG_DONTWAIT, &kernel, sizeof(kernel));
-}
-
-void rt_wait_add(struct rt_sock *s, struct rt_wait *w)
+/* Under s->lock: w is the socket's from now on. */
+static void rt_wait_add(struct rt_sock *s, struct rt_wait *w)
 {
 	struct rt_wait **p = &s->waits;
 
@@ -234,6 +226,15 @@ void rt_wait_add(struct rt_sock *s, struct rt_wait *w)
 		s->nwaits--;
 		rt_wait_free(oldest);
 	}
+}
+
+void rt_wait_send(struct rt_sock *s, int fd, struct rt_wait *w)
+{
+	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+	struct token t = token_of(w);
+
+	rt_wait_add(s, w);
+	sys_call(SYS_sendto, fd, &t, sizeof(t), MSG_DONTWAIT, &kernel, sizeof(kernel));
 }
 
 /* One message of `step` bytes. */

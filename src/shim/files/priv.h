@@ -55,7 +55,6 @@ struct rt_sock *rt_sock_get(int fd, struct shim_file **f);
 /* Frees what has not been given away. */
 void rt_wait_free(struct rt_wait *w);
 /* Under s->lock: w is the socket's from now on; and the kernel refuses a request in its place. */
-void rt_wait_add(struct rt_sock *s, struct rt_wait *w);
 void rt_wait_send(struct rt_sock *s, int fd, struct rt_wait *w);
 void rt_forget_head(struct rt_sock *s);
 void rt_add(struct datagram **first, struct datagram **last, struct datagram *d);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns the tables of the MAD layouts. */
 #include "wire/mad/mad.h"
+#include "wire/for_tests.h"
 
 #include <stddef.h>
 

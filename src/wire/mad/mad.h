@@ -17,9 +17,6 @@
 	MAD_SMP_LAYOUTS(X) MAD_PMA_LAYOUTS(X) MAD_SA_LAYOUTS(X) MAD_CM_LAYOUTS(X)
 #define MAD_NEST_LAYOUTS(X) MAD_COMMON_NEST_LAYOUTS(X) MAD_SA_NEST_LAYOUTS(X) MAD_CM_NEST_LAYOUTS(X)
 
-/* All layouts above; ends with NULL. */
-extern const struct layout *const mad_layouts[];
-
 /* Is the MAD an answer, or otherwise routed by its transaction ID (mad.c, ib_response_mad())? */
 static inline bool mad_is_response(const uint8_t *mad)
 {

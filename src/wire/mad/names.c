@@ -3,6 +3,7 @@
 #include "wire/mad/names.h"
 
 #include "util/fmt.h"
+#include "wire/for_tests.h"
 #include "wire/ib/port.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

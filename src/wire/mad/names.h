@@ -21,8 +21,6 @@ struct mad_attr_info {
 };
 /* The row of an attribute; NULL: unknown. */
 const struct mad_attr_info *mad_attr_info(uint32_t mgmt_class, uint32_t attr_id);
-/* Row i of the table; NULL after the last. */
-const struct mad_attr_info *mad_attr_at(uint32_t i);
 
 /* Each returns "?" for an unknown number. */
 const char *mad_class_name(uint32_t mgmt_class);

@@ -4,6 +4,7 @@
  * and of RoCE v1 and v2 on Ethernet.
  */
 #include "wire/pkt/priv.h"
+#include "wire/for_tests.h"
 
 #define GRH_NEXT_IBA 0x1b
 #define IP_UDP 17

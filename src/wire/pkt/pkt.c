@@ -4,6 +4,7 @@
  * and by tests.
  */
 #include "wire/pkt/priv.h"
+#include "wire/for_tests.h"
 
 #define NSEC 1000000000u
 #define TABLE(l, list) LAYOUT_TABLE(l, list)

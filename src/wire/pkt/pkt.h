@@ -210,19 +210,10 @@ LAYOUT(pkt_word, 4, PKT_L_pkt_word)
  */
 uint32_t pkt_put_net(const struct pkt_route *r, uint32_t len, uint8_t *h);
 /*
- * The packet from its link's header on, at most `snap` bytes; *wire is its length on the link with
- * the ICRC and the link's check, which are written if all of it fits. `payload` has p->kept bytes.
- * Returns the bytes in out, whose size is PKT_MAX.
- */
-uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint8_t *out,
-		   uint32_t *wire);
-/*
  * The invariant CRC (IBA 7.8) of `len` octets that begin with the network header or
  * without one with the BTH; the octets of an LRH before them, or ones.
  */
 uint32_t pkt_icrc(const uint8_t lrh[8], enum pkt_net net, const uint8_t *p, uint32_t len);
-/* The variant CRC of a packet of `len` octets from its LRH to its ICRC. */
-uint16_t pkt_vcrc(const uint8_t *p, uint32_t len);
 
 /* The file format ERF (Extensible Record Format, Endace), types InfiniBand and Ethernet. */
 #define ERF_HDR 16

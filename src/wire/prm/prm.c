@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns the tables of the PRM layouts and the names of opcodes and values. Data only. */
 #include "wire/prm/prm.h"
+#include "wire/for_tests.h"
 
 #define PRM_TABLE(l, bytes) LAYOUT_NEST_TABLE(l, PRM_L_##l)
 PRM_LAYOUTS(PRM_TABLE)

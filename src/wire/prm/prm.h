@@ -65,8 +65,6 @@
 /* All layouts above; ends with NULL. */
 extern const struct layout *const prm_layouts[];
 
-/* All rows of PRM_NAMED; ends with l NULL. */
-extern const struct layout_named prm_named[];
 /* The name of a value of the field at this bit ("RTS" for qpc.state); or NULL. */
 const char *prm_value_name(const struct layout *l, uint32_t bit, uint64_t v);
 

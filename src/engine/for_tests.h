@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Exported for tests alone: the code of the layers does not call these. */
+#ifndef SOFTHCA_ENGINE_FOR_TESTS_H
+#define SOFTHCA_ENGINE_FOR_TESTS_H
+
+#include "engine/engine.h"
+
+/* As eng_qp_event(), of an SRQ. */
+void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
+/* Its first half: the event is noted, and not raised. */
+void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
+
+#endif

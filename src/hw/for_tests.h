@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Exported for tests alone: the code of the layers does not call these. */
+#ifndef SOFTHCA_HW_FOR_TESTS_H
+#define SOFTHCA_HW_FOR_TESTS_H
+
+#include "hw/evq.h"
+
+/* As evq_take(), with room for any data; without -EOVERFLOW. */
+int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec *rec);
+/* The place of the queue's FIFO. */
+void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320]);
+
+#endif

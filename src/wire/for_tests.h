@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Exported for tests alone: the code of the layers does not call these. */
+#ifndef SOFTHCA_WIRE_FOR_TESTS_H
+#define SOFTHCA_WIRE_FOR_TESTS_H
+
+#include "wire/mad/mad.h"
+#include "wire/mad/names.h"
+#include "wire/pkt/pkt.h"
+#include "wire/prm/prm.h"
+
+/* All layouts of wire/mad/; ends with NULL. */
+extern const struct layout *const mad_layouts[];
+/* Row i of the table of MAD attributes; NULL after the last. */
+const struct mad_attr_info *mad_attr_at(uint32_t i);
+/* All rows of PRM_NAMED; ends with l NULL. */
+extern const struct layout_named prm_named[];
+/*
+ * The packet from its link's header on, at most `snap` bytes; *wire is its length on the link with
+ * the ICRC and the link's check, which are written if all of it fits. `payload` has p->kept bytes.
+ * Returns the bytes in out, whose size is PKT_MAX.
+ */
+uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint8_t *out,
+		   uint32_t *wire);
+/* The variant CRC of a packet of `len` octets from its LRH to its ICRC. */
+uint16_t pkt_vcrc(const uint8_t *p, uint32_t len);
+
+#endif

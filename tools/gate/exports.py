@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What a file of src/ exports has a user in another file, or is declared in for_tests.h: its only
+users are tests."""
+import json
+import os
+import re
+
+from .common import TOP, on_all_cores, read, result, sh, sources
+
+# Num: Value Size Type Bind Vis Ndx Name
+SYMBOL = re.compile(r'^ *\d+: [0-9a-f]+ +\S+ +(\S+) +(GLOBAL|WEAK) +(\S+) +(\S+) +([\w.]+)$', re.M)
+NOT_OBJECTS = ('SECTION', 'FILE')
+# Made by a macro for each row of a list.
+ROWS = re.compile(r'layout_\w+|uv_type_\w+|shim_syms')
+
+
+def is_test(path):
+    return not path.startswith('src/') or os.path.basename(path).startswith('test')
+
+
+def symbols(objects):
+    """{source: (hidden symbols that it defines, symbols that it needs)}; a source may have several objects."""
+    out = {}
+    slices = [objects[i::16] for i in range(16)]
+    texts = on_all_cores(lambda some: sh(['readelf', '-sW', *(o for _, o in some)]) if some else None,
+                         slices)
+    for some, r in zip(slices, texts):
+        files = re.split(r'^File: (.*)$', r.stdout, flags=re.M) if len(some) > 1 else \
+            ['', some[0][1], r.stdout] if some else ['']
+        of = {o: s for s, o in some}
+        for name, text in zip(files[1::2], files[2::2]):
+            defined, needed = out.setdefault(of[name], (set(), set()))
+            for kind, _, vis, ndx, symbol in SYMBOL.findall(text):
+                if kind in NOT_OBJECTS:
+                    continue
+                if ndx == 'UND':
+                    needed.add(symbol)
+                elif vis == 'HIDDEN':
+                    defined.add(symbol)
+    return out
+
+
+def objects(build):
+    """The source and the object of each compilation of src/, tests apart, that has been done."""
+    top = os.path.join(TOP, build)
+    with open(os.path.join(top, 'compile_commands.json'), encoding='utf-8') as f:
+        rows = json.load(f)
+    found = [(os.path.relpath(os.path.join(top, c['file']), TOP), os.path.join(top, c['output']))
+             for c in rows]
+    return [(s, o) for s, o in found if not is_test(s) and os.path.exists(o)]
+
+
+def check_exports(build):
+    found = symbols(objects(build))
+    # What other programs call (names in a map may end in a star), and what only tests do.
+    outside = re.compile('|'.join(['main'] + [w.replace('*', r'\w*') for w in re.findall(
+        r'\w+\*?', ' '.join(read(f) for f in sources(('for_tests.h', '.map'), ('src',))))]))
+    bad = []
+    for f, (defined, _) in sorted(found.items()):
+        used = set().union(*(needed for g, (_, needed) in found.items() if g != f))
+        bad += [f'{f}: {s}: no other file uses it: make it static, or declare it in for_tests.h'
+                for s in sorted(defined - used)
+                if not ROWS.fullmatch(s) and not outside.fullmatch(s)]
+    result('exports: each has a user in another file, or is for tests', not bad, '\n'.join(bad))
