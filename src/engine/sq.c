@@ -165,6 +165,7 @@ static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_INVAL_REQ)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_INVALID_REQUEST);
 	qp_enter_err(qp, r->transport->sqer ? PRM_QP_STATE_SQER : PRM_QP_STATE_ERR);
+	park_look(r->s, qp->mem.slot); /* for receives that are posted from now on */
 	return complete(r, why);
 }
 

@@ -566,6 +566,22 @@ static void flush_on_command(void **state)
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
 }
 
+/* The same after an error of its own send queue, which has nothing else to wait for. */
+static void a_receive_after_an_error_of_the_sender_is_flushed(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_sge sge = t_own(p->a, 0, 8);
+	struct t_wr wr = {.opcode = SEND, .sge = &sge, .nsge = 1};
+
+	assert_int_equal(eng_run_due(&p->t->s), UINT64_MAX);
+	sge.key ^= 1;
+	t_post(p->a, &wr);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, PROT, 0);
+	t_recv_at(p->a, 0, 8);
+	assert_true(eng_run_due(&p->t->s) <= t_now + 10000000);
+	expect_flushed(p->a, MLX5_CQE_RESP_ERR, 0);
+}
+
 /* A device thread that will look soon is not woken for that, a long sleeper is. */
 static void device_thread_is_woken_in_time(void **state)
 {
@@ -721,6 +737,7 @@ int main(void)
 		T(responder_flushes_its_sends),
 		T(flush_on_command),
 		T(device_thread_is_woken_in_time),
+		T(a_receive_after_an_error_of_the_sender_is_flushed),
 		T(flush_counts_no_more_than_fit),
 		T(comm_est),
 		T(send_queue_unmapped),
