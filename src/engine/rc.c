@@ -49,7 +49,9 @@ static enum eng_out rc_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_wh
 		eng_count(r->s, peer, HW_QC_RESP_REMOTE_ACCESS_ERRORS);
 	TRACE(LOG_CQE, "qp %x refuses a request of qp %x: %s", r->dest, r->qpn,
 	      eng_failures[why].text);
-	resp_fail(r->s, peer, r->dest, event);
+	/* UC drops what it cannot accept (class E at RESPST_ERR_RKEY_VIOLATION of rxe_resp.c). */
+	if (eng_acks(r->transport) || event != IBV_EVENT_QP_ACCESS_ERR)
+		resp_fail(r->s, peer, r->dest, event);
 	return ENG_FAILED;
 }
 
@@ -174,6 +176,11 @@ static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const st
 {
 	enum eng_why why = resp_buffers(r, peer, r->dest, rv, r->local.len);
 
+	/* As a datagram that is too long, see deliver() of ud.c. */
+	if (why == ENG_W_RECV_LENGTH && !eng_acks(r->transport) && !rv->from_srq) {
+		eng_count(r->s, peer, HW_QC_RESP_LOCAL_LENGTH_ERROR);
+		return ENG_SILENT;
+	}
 	if (why)
 		return resp_recv_error(r, peer, r->dest, rv, why);
 	return op->cqe == CQE_RESP_SEND_INV ? receive_and_invalidate(r, peer, op, rv)
@@ -184,8 +191,8 @@ static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const st
 static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	bool writes = op->kind == ENG_K_WRITE;
-	/* The key comes with the first packet; the last one takes the receive. */
-	bool several = eng_npkts(r->local.len, r->qp->mtu) > 1;
+	/* The key comes with the first packet; the last one takes the receive. UC drops either. */
+	bool several = eng_npkts(r->local.len, r->qp->mtu) > 1 || !eng_acks(r->transport);
 	struct eng_recv rv;
 	enum eng_why why;
 	enum eng_out out;

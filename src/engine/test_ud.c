@@ -248,6 +248,44 @@ static void uc_is_not_answered(void **state)
 	t_qp_free(b);
 }
 
+/*
+ * A request that UC refuses is dropped, and both ends go on (IBA 9.9.3, class E; check_rkey() and
+ * RESPST_ERR_LENGTH of rxe_resp.c, hfi1_uc_rcv()): a wrong key takes no receive, a receive that is
+ * too short stays.
+ */
+static void uc_drops_what_it_refuses(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *a = t_qp_make(t, 0, PRM_ST_UC, NULL), *b = t_qp_make(t, 1, PRM_ST_UC, NULL);
+	struct t_sge sge = t_own(a, 0, 8);
+	struct t_wr wr = {.opcode = MLX5_OPCODE_RDMA_WRITE,
+			  .fm_ce_se = T_SIG,
+			  .sge = &sge,
+			  .nsge = 1,
+			  .raddr = (uintptr_t)b->mem,
+			  .rkey = b->key ^ 1};
+
+	t_connect(a, b);
+	t_recv_at(b, 0, 4);
+	t_post(a, &wr);
+	t_expect_done(a, MLX5_OPCODE_RDMA_WRITE, 0);
+	wr.opcode = MLX5_OPCODE_RDMA_WRITE_IMM;
+	t_post(a, &wr);
+	t_expect_done(a, MLX5_OPCODE_RDMA_WRITE_IMM, 1);
+	wr.opcode = MLX5_OPCODE_SEND;
+	t_post(a, &wr);
+	t_expect_done(a, MLX5_OPCODE_SEND, 2);
+	t_assert_empty(&b->cq);
+	assert_int_equal(t_event(t, b->evq), -1);
+	assert_int_equal(b->hw->state, PRM_QP_STATE_RTS);
+	sge.len = 4;
+	t_post(a, &wr);
+	t_received(b, MLX5_CQE_RESP_SEND, 4, 0);
+	t_expect_done(a, MLX5_OPCODE_SEND, 3);
+	t_qp_free(a);
+	t_qp_free(b);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, tb_setup, tb_teardown)
@@ -258,6 +296,7 @@ int main(void)
 		T(ud_sender_errors),
 		T(ud_receive_too_short),
 		T(uc_is_not_answered),
+		T(uc_drops_what_it_refuses),
 		T(ud_shared_receive_too_short),
 	};
 
