@@ -3,7 +3,7 @@
 # make demo   see it work       make check   the whole gate      make install DESTDIR=... PREFIX=/usr/local
 # make quick        what changed, and all unit tests: in seconds
 # make check T=fw   the tests of one layer (or suite, or one test), and what they need
-# make check-long   the gate with a minute of fuzzing for each target, and every level of optimization
+# make check-long   the gate with a minute of fuzzing for each target, 10 000 programs of the model, and every level of optimization
 # make check-ship   build packages, image and CI steps, and use them in a Debian of their own: a part of check-long
 # make check-slow   its tests as a machine ten times slower would run them
 # make install-program   install without building the tests first
@@ -40,6 +40,7 @@ check: deps-all configured
 
 check-long: export SOFTHCA_FUZZ_SECONDS = 60
 check-long: export SOFTHCA_STRESS_SECONDS = 60
+check-long: export SOFTHCA_MODEL_PROGRAMS = 10000
 check-long: export SOFTHCA_LEVELS = all
 check-long: check check-ship
 

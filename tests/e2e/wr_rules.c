@@ -307,6 +307,25 @@ static bool write_imm_refused(void)
 	return ok;
 }
 
+/* A receive that is posted to a QP in ERR rings no doorbell, and is flushed all the same. */
+static bool late_receive(void)
+{
+	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	bool ok;
+
+	up(IBV_QPT_RC);
+	sge = (struct ibv_sge){(uintptr_t)a.mem, 8, a.mr->lkey ^ 1};
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	ok = is("send", send(&wr, 8), IBV_WC_LOC_PROT_ERR);
+	receive(&a, 64, 1);
+	ok = is("receive", status(a.rcq, &wc), IBV_WC_WR_FLUSH_ERR) && ok;
+	down();
+	return ok;
+}
+
 static bool window_to_nothing(void)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_BIND_MW};
@@ -507,6 +526,7 @@ static const struct {
 	{"keys of READs and atomics", answers},
 	{"SEND_WITH_INV that cannot", cannot_invalidate},
 	{"WRITE_WITH_IMM that is refused", write_imm_refused},
+	{"a receive after an error of the sender", late_receive},
 	{"a window to no bytes", window_to_nothing},
 	{"a datagram that is too long", long_datagram},
 	{"the null MR for others", null_mr_for_others},

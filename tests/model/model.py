@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+What an InfiniBand adapter does, said as plainly as possible: nothing is in flight, each message is
+executed whole when its turn comes. Written from the InfiniBand Architecture Specification, volume 1
+(IBA; chapters 9, 10 and 11), annex A14 for XRC, and the man pages of rdma-core; a comment names
+what is the mlx5 cards' own. It shares nothing with src/engine: a mistake is seen as a difference.
+
+Model.step() executes one step of a program and returns the lines that exec.c must print.
+"""
+from zlib import adler32
+
+from program import ARENA, BLOCK, Undefined, pattern, sges
+from transport import (ATOMICS, ERR, FLUSH, INIT, LOCAL, RESET, RTR, RTS, SQE, SUCCESS, TRANSITIONS,
+                       WC_NAME, Transport, letters)
+
+
+class Obj:
+    """A queue, key or domain: its name and what it was made with."""
+
+    def __init__(self, name, **kw):
+        self.name = name
+        self.__dict__.update(kw)
+
+
+class Model(Transport):
+    def __init__(self):
+        self.mem = bytearray(pattern(0, ARENA))
+        self.objs, self.gone = {}, {}
+        self.lines, self.events, self.fired, self.scrubs = [], [], [], []
+        self.counters = {}
+
+    def get(self, name):
+        obj = self.objs.get(name)
+        if obj is None:
+            raise Undefined(f'no {name}')
+        return obj
+
+    def all(self, kind):
+        return [o for o in self.objs.values() if o.name[0] == kind]
+
+    # Steps.
+
+    def step(self, step):
+        """The lines of this step; then what is to be awaited, and memory to be made defined."""
+        self.lines, self.events, self.fired, self.scrubs = [], [], [], []
+        rc = getattr(self, 'do_' + step.verb)(step.args, step.wrs) or 0
+        self.progress()
+        for off, n in self.scrubs:
+            self.mem[off:off + n] = pattern(1, n)
+        blocks = [adler32(self.mem[i:i + BLOCK]) for i in range(0, ARENA, BLOCK)]
+        lines = sorted(self.lines + self.events + self.fired, key=lambda s: s.split(' id=')[0])
+        return [f'rc {rc}', *lines,
+                *(f'state {q.name} {q.state}{self.psns(q)}' for q in self.all('q')
+                  if q.type != 'DCT'),
+                *(f'left {s.name} {s.limit}' for s in self.all('s')),
+                'mem ' + ' '.join(f'{b:08x}' for b in blocks)]
+
+    @staticmethod
+    def psns(q):
+        """Packet numbers of a connected QP in order: IBA 9.7.1, 11.2.5.3."""
+        if q.type != 'RC' or q.state not in (RTR, RTS):
+            return ''
+        sq = f'{q.sq_psn:06x}' if q.state == RTS and not q.sq else '?'
+        return f' {sq} {q.rq_psn:06x}' if q.rq_psn is not None else f' {sq} ?'
+
+    def waits(self):
+        """How many completions of each CQ, asynchronous events and CQ events the step has."""
+        count = {}
+        for line in self.lines:
+            cq = line.split()[1]
+            count[cq] = count.get(cq, 0) + 1
+        return {**count, 'ev': len(self.events), 'cqev': len(self.fired)}
+
+    def do_pd(self, a, _):
+        self.objs[a['p']] = Obj(a['p'])
+
+    def do_mr(self, a, _):
+        """IBA 11.2.8.2; man ibv_reg_mr: remote writes and atomics need the local right."""
+        self.get(a['p'])
+        rights = letters(a.get('acc'))
+        if ('W' in rights or 'A' in rights) and 'L' not in rights:
+            return 22
+        self.objs[a['m']] = Obj(a['m'], pd=a['p'], off=a['off'], len=a['len'], rights=rights)
+        return 0
+
+    def do_dereg(self, a, _):
+        self.idle()
+        self.gone[a['m']] = self.get(a['m'])
+        del self.objs[a['m']]
+
+    def do_mw(self, a, _):
+        self.get(a['p'])
+        self.objs[a['w']] = Obj(a['w'], pd=a['p'], type=a['type'], tag=0, known=0, bound=False)
+
+    def do_dealloc(self, a, _):
+        self.idle()
+        self.gone[a['w']] = self.get(a['w'])
+        del self.objs[a['w']]
+
+    def do_cq(self, a, _):
+        self.objs[a['c']] = Obj(a['c'], armed='')
+
+    def do_xrcd(self, a, _):
+        self.objs[a['x']] = Obj(a['x'])
+
+    def do_srq(self, a, _):
+        for k in ('p', 'c', 'x'):
+            if a.get(k):
+                self.get(a[k])
+        self.objs[a['s']] = Obj(a['s'], pd=a['p'], x=a.get('x'), cq=a.get('c'), rq=[], limit=0)
+
+    def do_qp(self, a, _):
+        for k in ('p', 'c', 'd', 'x', 's'):
+            if a.get(k):
+                self.get(a[k])
+        self.objs[a['q']] = Obj(
+            a['q'], type=a['type'], pd=a.get('p'), scq=a['c'], rcq=a.get('d'), srq=a.get('s'),
+            x=a.get('x'), all=a.get('all', 0), key=a.get('key'), state=RESET, sq=[], rq=[], dest='',
+            rights='', qkey=0, mtu=4096, retry=0, rnr=0, reads=0, sq_psn=0, rq_psn=0, said=False,
+            began=False)
+
+    def do_destroy(self, a, _):
+        self.get(a['q'])
+        del self.objs[a['q']]
+
+    def do_poke(self, a, _):
+        """The program writes to memory."""
+        self.idle()
+        self.mem[a['off']:a['off'] + a['len']] = pattern(a['seed'], a['len'])
+
+    def do_arm(self, a, _):
+        """IBA 11.4.2.2: a request for solicited completions does not take back one for any."""
+        cq = self.get(a['c'])
+        cq.armed = 'any' if not a.get('sol') or cq.armed == 'any' else 'sol'
+
+    def do_limit(self, a, _):
+        """IBA 10.2.9.2, 11.2.3.3. Arming below the limit: mlx5 raises the event at once."""
+        srq = self.get(a['s'])
+        srq.limit = a['n']
+        self.below_limit(srq)
+
+    def do_modify(self, a, _):
+        q = self.get(a['q'])
+        to = a['to']
+        if q.type == 'DCT':
+            return self.modify_dct(q, a)
+        if to == RESET:
+            q.state, q.sq, q.rq, q.said, q.began = RESET, [], [], False, False
+        elif to == ERR and q.state == RESET:
+            return 22  # the specification allows it, ib_modify_qp_is_ok() of the kernel does not
+        elif to == ERR:
+            self.fail(q)
+        elif (q.state, to) not in TRANSITIONS:
+            return 22
+        else:
+            self.attributes(q, a)
+            if q.state == RTR and to == RTS:
+                q.said = q.began = True
+            q.state = to
+        return 0
+
+    @staticmethod
+    def modify_dct(q, a):
+        """A DC target has no send queue and goes by two steps (mlx5_ib_modify_dct())."""
+        if (q.state, a['to']) not in ((RESET, INIT), (INIT, RTR)):
+            raise Undefined('a DCT goes no other way')
+        q.rights = letters(a.get('acc')) if a['to'] == INIT else q.rights
+        q.state = a['to']
+
+    @staticmethod
+    def attributes(q, a):
+        if ('dest' in a) != (a['to'] == RTR) or ('sq_psn' in a) != (q.state == RTR):
+            raise Undefined('attributes of another transition')
+        if a['to'] == INIT:
+            q.rights = letters(a.get('acc'))
+        for k in ('dest', 'qkey', 'mtu', 'retry', 'rnr', 'reads', 'sq_psn', 'rq_psn'):
+            if k in a:
+                setattr(q, k, a[k])
+
+    def idle(self):
+        """While a message waits its memory is the adapter's (IBA 10.7.3.1): nobody may touch it."""
+        if any(q.sq for q in self.all('q')):
+            raise Undefined('a message waits')
+
+    # Posting.
+
+    def do_recv(self, a, wrs):
+        to = self.get(a['to'])
+        if to.name[0] == 'q' and (to.state == RESET or to.srq or to.type in ('XI', 'XT', 'DCI')):
+            raise Undefined('no receive queue, or one in reset')
+        for wr in wrs:
+            if to.name[0] == 's' and any(not n for _, _, n in sges(wr)):
+                raise Undefined('libmlx5 gives an SRQ a length of 0, which mlx5 takes for 2 GiB')
+            to.rq.append(wr)
+        if to.name[0] == 'q' and to.state == ERR:
+            self.flush_receives(to)
+
+    def do_send(self, a, wrs):
+        q = self.get(a['q'])
+        if q.state not in (RTS, SQE, ERR) or not q.began:
+            raise Undefined('libmlx5 posts in any state, the verb refuses before RTS')
+        if not q.all and 'S' not in letters(wrs[-1].get('fl')):
+            raise Undefined('nothing tells when the last one is done')
+        if wrs[0]['op'] == 'BIND' and self.refused_by_library(wrs[0]):
+            return 1
+        for wr in wrs:
+            wr = dict(wr)
+            if wr['op'] in ATOMICS and [n for _, _, n in sges(wr)] != [8]:
+                raise Undefined('libmlx5 makes 8 of every length (set_data_ptr_seg_atomic())')
+            wr['list'] = [(self.key(k), o, n) for k, o, n in sges(wr)]
+            if 'I' in letters(wr.get('fl')):  # copied when it is posted, and needs no key
+                wr['inline'] = b''.join(self.mem[o:o + n] for _, o, n in wr['list'])
+            if wr['op'] in LOCAL:
+                w = self.get(wr['w'])
+                if wr['op'] == 'BIND':
+                    w.known = wr['tag'] = self.next_tag(w, wr)
+                    wr['mr'] = self.get(wr['mr']) if wr.get('mr') else None
+                else:
+                    wr['tag'] = self.key(wr['w'] + wr.get('which', ''))[1]
+                wr['obj'] = w
+            for k in ('rk', 'inv'):
+                if k in wr:
+                    wr[k + 'ey'] = self.key(wr[k])
+            if 'to' in wr:
+                self.get(wr['to'])
+            q.sq.append(wr)
+        if q.state != RTS:
+            self.flush_sends(q)
+        return 0
+
+    def refused_by_library(self, wr):
+        """ibv_bind_mw() sees itself that domains differ: EPERM."""
+        w, mr = self.get(wr['w']), wr.get('mr') and self.get(wr['mr'])
+        return w.type == 1 and mr and mr.pd != w.pd
+
+    @staticmethod
+    def next_tag(w, wr):
+        return (w.known + (0 if wr.get('same') else 1)) & 255
+
+    def key(self, name):
+        """(object, tag): tag is -1 for a key that nobody has."""
+        bare = name.rstrip('x+-')
+        obj = self.gone.get(bare) or self.get(bare)
+        tag = obj.known if bare[0] == 'w' else 0
+        tag = {'': tag, 'x': -1, '+': (tag + 1) & 255, '-': (tag - 1) & 255}[name[len(bare):]]
+        return obj, tag
+
+    # Completions and events.
+
+    def complete(self, cq, q, queue, status, solicited=False, **fields):
+        c = self.get(cq)
+        text = ' '.join(f'{k}={v}' for k, v in fields.items() if v is not None)
+        self.lines.append(f'wc {cq} {q.name} {queue} {text} {status}')
+        if c.armed == 'any' or c.armed == 'sol' and (solicited or status != SUCCESS):
+            c.armed = ''
+            self.fired.append(f'cqev {cq}')
+
+    def event(self, what, obj):
+        self.events.append(f'ev {what} {obj.name}')
+
+    def count(self, what):
+        """The port's hw_counters that count messages; no text says whether refused ones do."""
+        self.counters[what] = self.counters.get(what, 0) + 1
+
+    def sent(self, q, wr, status):
+        """IBA 10.7.3.1, 10.8.6: unsignalled ones complete only with an error."""
+        if status != SUCCESS:
+            self.complete(q.scq, q, 'send', status, id=wr['id'])
+        elif q.all or 'S' in letters(wr.get('fl')):
+            n = {'READ': self.total(wr), 'CAS': 8, 'FAA': 8}.get(wr['op'])
+            imm = 'imm' if wr['op'].endswith('_IMM') else None
+            self.complete(q.scq, q, 'send', SUCCESS, id=wr['id'], op=WC_NAME[wr['op']], len=n,
+                          fl=imm)
+
+    def received(self, q, cq, wr, status, msg=None, **fields):
+        if status != SUCCESS:
+            self.complete(cq, q, 'recv', status, id=wr['id'])
+            return
+        op = 'RECV_RDMA_WITH_IMM' if msg['op'] == 'WRITE_IMM' else 'RECV'
+        imm = f"{msg['imm']:08x}" if msg['op'].endswith('_IMM') else None
+        self.complete(cq, q, 'recv', SUCCESS, 'E' in letters(msg.get('fl')), id=wr['id'], op=op,
+                      imm=imm, **fields)
+
+    def fail(self, q):
+        """To ERR: IBA 10.3.1.5. All that is posted is flushed, in order."""
+        if q.type == 'DCT':
+            return
+        was, q.state = q.state, ERR
+        self.flush_sends(q)
+        self.flush_receives(q)
+        if was != ERR and (q.srq or q.type == 'XT'):
+            self.event('QP_LAST_WQE_REACHED', q)  # IBA 11.6.3, annex A14
+
+    def flush_sends(self, q):
+        sq, q.sq = q.sq, []
+        for wr in sq:
+            self.sent(q, wr, FLUSH)
+
+    def flush_receives(self, q):
+        rq, q.rq = q.rq, []
+        for wr in rq:
+            self.received(q, q.rcq, wr, FLUSH)
+
+    def below_limit(self, srq):
+        if len(srq.rq) < srq.limit:
+            srq.limit = 0
+            self.event('SRQ_LIMIT_REACHED', srq)

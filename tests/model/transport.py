@@ -1,0 +1,421 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+The model's transports: keys, what a requester does with a work request, how a responder answers,
+windows. See model.py.
+"""
+from program import Undefined, sges
+
+RESET, INIT, RTR, RTS, SQE, ERR = 'RESET', 'INIT', 'RTR', 'RTS', 'SQE', 'ERR'
+SUCCESS, LOC_LEN, LOC_QP_OP, LOC_PROT = 'SUCCESS', 'LOC_LEN_ERR', 'LOC_QP_OP_ERR', 'LOC_PROT_ERR'
+FLUSH, MW_BIND, LOC_ACCESS = 'WR_FLUSH_ERR', 'MW_BIND_ERR', 'LOC_ACCESS_ERR'
+REM_INV_REQ, REM_ACCESS, REM_OP = 'REM_INV_REQ_ERR', 'REM_ACCESS_ERR', 'REM_OP_ERR'
+RETRY_EXC, RNR_EXC = 'RETRY_EXC_ERR', 'RNR_RETRY_EXC_ERR'
+WAIT, DROP = 'wait', 'drop'  # for a receive; and what a silent responder does
+
+WRITES = ('WRITE', 'WRITE_IMM')
+SENDS = ('SEND', 'SEND_IMM', 'SEND_INV')
+ATOMICS = ('CAS', 'FAA')
+LOCAL = ('BIND', 'INV')
+RELIABLE = ('RC', 'XI', 'DCI')
+# IBA table 9-5 (functions of the transports), and mlx5: no invalidation and no binding by UD.
+OPCODES = {
+    'RC': SENDS + WRITES + ATOMICS + LOCAL + ('READ',),
+    'UC': ('SEND', 'SEND_IMM') + WRITES + LOCAL,
+    'UD': ('SEND', 'SEND_IMM'),
+}
+OPCODES['XI'] = OPCODES['RC']
+OPCODES['DCI'] = SENDS + WRITES + ATOMICS + ('READ',)
+# The right that a request needs of the responder's QP and key: letters as in exec.c.
+RIGHT = {'WRITE': 'W', 'WRITE_IMM': 'W', 'READ': 'R', 'CAS': 'A', 'FAA': 'A'}
+WC_NAME = {'SEND': 'SEND', 'SEND_IMM': 'SEND', 'SEND_INV': 'SEND', 'WRITE': 'RDMA_WRITE',
+           'WRITE_IMM': 'RDMA_WRITE', 'READ': 'RDMA_READ', 'CAS': 'COMP_SWAP', 'FAA': 'FETCH_ADD',
+           'BIND': 'BIND_MW', 'INV': 'LOCAL_INV'}
+# IBA figure 124 (states of a QP); every state leads to RESET, and every other one to ERR.
+TRANSITIONS = {(RESET, INIT), (INIT, INIT), (INIT, RTR), (RTR, RTS), (RTS, RTS), (SQE, RTS)}
+
+
+def letters(rights):
+    return '' if rights is None else str(rights)
+
+
+class Transport:
+    """The part of Model that executes what is posted."""
+
+    # Keys.
+
+    def local(self, key, off, n, pd, right=''):
+        """May the adapter use this local key? IBA 10.6.3.1: only a region's, of this PD."""
+        obj, tag = key
+        if obj.name[0] == 'w':
+            raise Undefined('to a card the key of a window is one as others')
+        return (tag == 0 and self.objs.get(obj.name) is obj and obj.pd == pd
+                and off >= obj.off and off + n <= obj.off + obj.len and right in obj.rights)
+
+    def remote(self, key, off, n, q, pd, right):
+        """And a requester this remote one? IBA 10.6.3.2, 10.6.7.2 (windows; 2B: one QP's only)."""
+        obj, tag = key
+        if self.objs.get(obj.name) is not obj or obj.pd != pd:
+            return False
+        if obj.name[0] == 'w':
+            if not obj.bound or tag != obj.tag or obj.type == 2 and obj.q is not q:
+                return False
+            if self.objs.get(obj.mr.name) is not obj.mr:
+                return False
+        elif tag != 0:
+            return False
+        return off >= obj.off and off + n <= obj.off + obj.len and right in obj.rights
+
+    # Requests.
+
+    def progress(self):
+        """Execute what is posted until all queues are empty or wait."""
+        again = True
+        while again:
+            again = False
+            for q in self.all('q'):
+                while q.state == RTS and q.sq and self.one(q):
+                    again = True
+
+    def one(self, q):
+        wr = q.sq[0]
+        status = self.execute(q, wr)
+        if status == WAIT:
+            return False
+        # A datagram to this QP itself has completed.
+        if q.sq and q.sq[0] is wr:
+            q.sq.pop(0)
+            self.sent(q, wr, status)
+        if status != SUCCESS:
+            self.send_error(q)
+        return True
+
+    def send_error(self, q):
+        """IBA 10.3.1.6: UC and UD go to SQE, where receiving goes on; others to ERR."""
+        if q.type in ('UC', 'UD'):
+            q.state = SQE
+            self.flush_sends(q)
+        else:
+            self.fail(q)
+
+    @staticmethod
+    def total(wr):
+        return sum(n for _, _, n in wr['list'])
+
+    def gather(self, q, wr):
+        """The bytes of a SEND or WRITE; None: a local key is wrong."""
+        data = b''
+        if 'inline' in wr:
+            return wr['inline']
+        for key, off, n in wr['list']:
+            if n and not self.local(key, off, n, q.pd):
+                return None
+            self.uses(off, n)
+            data += self.mem[off:off + n]
+        return data
+
+    def uses(self, off, n):
+        """These bytes are read: nobody else may write them meanwhile."""
+        if any(off < o + m and o < off + n for o, m in self.scrubs):
+            raise Undefined('bytes that an error has left undefined')
+        self.sources.append((off, n))
+
+    def writes(self, off, n):
+        if any(off < o + m and o < off + n for o, m in self.sources if m and n):
+            raise Undefined('a message that overlaps itself')
+        self.sources.append((off, n))
+
+    def execute(self, q, wr):
+        op, self.sources = wr['op'], []
+        if op not in OPCODES[q.type]:
+            return LOC_QP_OP
+        if op == 'BIND':
+            return self.bind(q, wr)
+        if op == 'INV':
+            return self.invalidate(q, wr['obj'], wr['tag'], MW_BIND)
+        data = None
+        if op in SENDS + WRITES:
+            data = self.gather(q, wr)
+            if q.type == 'UD' and self.total(wr) > 4096:
+                if data is None:
+                    raise Undefined('too long and a wrong key: which is seen first')
+                return LOC_LEN
+            if data is None:
+                return LOC_PROT
+        if q.type == 'UD':
+            self.datagram(q, wr, data)
+            return SUCCESS
+        to = self.responder(q, wr)
+        answer = self.request(q, to, wr, data) if to else DROP
+        if to:
+            self.arrived(to, answer)
+        if q.type == 'UC':
+            q.sq_psn += self.packets(q, wr)
+            return SUCCESS
+        if answer == DROP:
+            return RETRY_EXC
+        if answer == WAIT and q.rnr != 7:
+            return RNR_EXC
+        if answer == SUCCESS:
+            self.advance(q, to, wr)
+        if answer == SUCCESS and op in ATOMICS + ('READ',):
+            return self.scatter_answer(q, wr)
+        return answer
+
+    def packets(self, q, wr):
+        return max(1, -(-self.total(wr) // q.mtu))
+
+    def advance(self, q, to, wr):
+        """IBA 9.7.2: a READ takes as many PSNs as its answer has packets."""
+        n = 1 if wr['op'] in ATOMICS else self.packets(q, wr)
+        q.sq_psn = (q.sq_psn + n) & 0xffffff
+        to.rq_psn = (to.rq_psn + n) & 0xffffff
+
+    def responder(self, q, wr):
+        """The QP that hears it; None: silence."""
+        name = wr.get('to') if q.type == 'DCI' else q.dest
+        to = self.objs.get(name)
+        if to is None or to.state not in (RTR, RTS, SQE):
+            return None
+        if q.type == 'DCI':
+            # mlx5: a wrong access key is not answered.
+            return to if to.type == 'DCT' and to.key == wr['dckey'] else None
+        if to.type != {'XI': 'XT'}.get(q.type, q.type) or to.dest != q.name:
+            return None
+        if to.rq_psn != q.sq_psn and q.type != 'UC':
+            raise Undefined('PSNs that do not fit')
+        return to
+
+    def arrived(self, to, answer):
+        """IBA 11.6.3.1: communication is established by the first message in RTR."""
+        if to.state == RTR and not to.said and to.type not in ('UD', 'DCT'):
+            if answer != SUCCESS:
+                raise Undefined('a first message that is refused')
+            to.said = True
+            self.event('COMM_EST', to)
+
+    def request(self, q, to, wr, data):
+        """What the responder does with a request, and answers: IBA 9.7.4, 9.9.3."""
+        op = wr['op']
+        srq, pd = to.srq and self.get(to.srq), to.pd
+        if to.type == 'XT':
+            # A14: each request names an SRQ, which must be of the target's domain; its PD counts.
+            srq = self.objs.get(wr['srq'])
+            if srq is None or srq.x != to.x:
+                self.event('QP_REQ_ERR', to)
+                self.fail(to)
+                return REM_INV_REQ
+            pd = srq.pd
+        rq, cq = (srq.rq, srq.cq or to.rcq) if srq else (to.rq, to.rcq)
+        if op in ('WRITE', 'WRITE_IMM'):
+            return self.write(q, to, wr, data, srq, rq, cq, pd)
+        if op == 'READ':
+            return self.read(q, to, wr, pd)
+        if op in ATOMICS:
+            return self.atomic(to, wr, pd)
+        return self.send(q, to, wr, data, srq, rq, cq, pd)
+
+    def refuse(self, q, to, status, event):
+        """A NAK. The responder's QP fails, but a DCT; UC drops what is wrong (class E)."""
+        if q.type == 'UC':
+            return DROP
+        if to.type != 'DCT':
+            self.event(event, to)
+        self.fail(to)
+        return status
+
+    def allowed(self, to, wr, n, pd):
+        """The rights of the QP (IBA 10.2.5) and, if there are bytes (C9-88), of the key."""
+        right = RIGHT[wr['op']]
+        return right in self.rights(to) and (
+            not n or self.remote(wr['rkey'], wr['ra'], n, to, pd, right))
+
+    @staticmethod
+    def rights(q):
+        """Without responder resources no READs and atomics: get_hw_access_flags() of mlx5_ib."""
+        if q.type in ('RC', 'XT') and not q.reads:
+            return q.rights.replace('R', '').replace('A', '')
+        return q.rights
+
+    def write(self, q, to, wr, data, srq, rq, cq, pd):
+        imm, many = wr['op'] == 'WRITE_IMM', self.packets(q, wr) > 1
+        ok = self.allowed(to, wr, len(data), pd)
+        if imm and not rq and (ok or not many):
+            if ok and data:
+                # Its first packets may have been written.
+                if many and q.rnr == 7 and q.type != 'UC':
+                    raise Undefined('part of a message that waits')
+                if many:
+                    self.scrubs.append((wr['ra'], len(data)))
+                    to.rq_psn = None if to.type == 'RC' else to.rq_psn
+            return WAIT
+        if not ok and imm and not many and q.type != 'UC':
+            # It has a receive in hand: class C.
+            self.received(to, cq, self.take(srq, rq), LOC_ACCESS)
+            self.fail(to)
+            return REM_ACCESS
+        if not ok:
+            return self.refuse(q, to, REM_ACCESS, 'QP_ACCESS_ERR')
+        self.count('rx_write_requests')
+        self.writes(wr['ra'], len(data))
+        self.mem[wr['ra']:wr['ra'] + len(data)] = data
+        if imm:
+            self.received(to, cq, self.take(srq, rq), SUCCESS, wr, len=len(data))
+        return SUCCESS
+
+    def read(self, q, to, wr, pd):
+        n = self.total(wr)
+        if not self.allowed(to, wr, n, pd):
+            return self.refuse(q, to, REM_ACCESS, 'QP_ACCESS_ERR')
+        self.count('rx_read_requests')
+        self.uses(wr['ra'], n)
+        wr['answer'] = bytes(self.mem[wr['ra']:wr['ra'] + n])
+        return SUCCESS
+
+    def atomic(self, to, wr, pd):
+        """IBA 9.4.5: an address that is not aligned is an invalid request, whatever its key."""
+        if wr['ra'] % 8 and 'A' not in self.rights(to):
+            raise Undefined('neither aligned nor allowed: which is seen first')
+        if wr['ra'] % 8:
+            return self.refuse(to, to, REM_INV_REQ, 'QP_REQ_ERR')
+        if not self.allowed(to, wr, 8, pd):
+            return self.refuse(to, to, REM_ACCESS, 'QP_ACCESS_ERR')
+        self.count('rx_atomic_requests')
+        self.uses(wr['ra'], 8)
+        old = int.from_bytes(self.mem[wr['ra']:wr['ra'] + 8], 'little')
+        if wr['op'] == 'FAA':
+            new = (old + wr['add']) & (1 << 64) - 1
+        else:
+            new = wr['swap'] if old == wr['cmp'] else old
+        self.mem[wr['ra']:wr['ra'] + 8] = new.to_bytes(8, 'little')
+        wr['answer'] = old.to_bytes(8, 'little')
+        return SUCCESS
+
+    def take(self, srq, rq):
+        wr = rq.pop(0)
+        if srq:
+            self.below_limit(srq)
+        return wr
+
+    def scatter(self, wr, data, pd, dry=False):
+        """Into a list of (key, offset, length): None or the error. Its rest is not touched."""
+        todo, bad = data, False
+        spans = []
+        for key, off, n in wr['list']:
+            n = min(n, len(todo))
+            if n:
+                spans.append((off, todo[:n]))
+                bad = bad or not self.local(key, off, n, pd, 'L')
+            todo = todo[n:]
+        if todo and bad:
+            raise Undefined('a list too short with a wrong key: which is seen first')
+        for off, part in spans:
+            if not dry:
+                self.writes(off, len(part))
+            if (todo or bad) and (todo or not dry):
+                self.scrubs.append((off, len(part)))
+            elif not dry:
+                self.mem[off:off + len(part)] = part
+        return LOC_LEN if todo else LOC_PROT if bad else None
+
+    def scatter_answer(self, q, wr):
+        error = self.scatter(wr, wr['answer'], q.pd)
+        return error or SUCCESS
+
+    def send(self, q, to, wr, data, srq, rq, cq, pd):
+        if not rq:
+            return WAIT
+        if q.type == 'UC' and not srq:
+            # IBA 9.9.3: too long for UC is class E, the receive is used again for the next.
+            if self.scatter(self.with_keys(rq[0]), data, pd, dry=True) == LOC_LEN:
+                return DROP
+        recv = self.with_keys(self.take(srq, rq))
+        error = self.scatter(recv, data, srq.pd if srq else pd)  # IBA 10.2.9.1: an SRQ has its own
+        if error:
+            self.received(to, cq, recv, error)
+            self.fail(to)
+            return REM_INV_REQ if error == LOC_LEN else REM_OP
+        if wr['op'] == 'SEND_INV':
+            obj, tag = wr['invey']
+            if self.invalidate(to, obj, tag, LOC_ACCESS):
+                # IBA 9.9.6.3: class J, the requester does not learn of it.
+                self.received(to, cq, recv, LOC_ACCESS)
+                self.fail(to)
+                return SUCCESS
+        inv = None
+        if wr['op'] == 'SEND_INV':
+            inv = f'{obj.name}:{tag}'
+        self.received(to, cq, recv, SUCCESS, wr, len=len(data), inv=inv)
+        return SUCCESS
+
+    def with_keys(self, recv):
+        """A receive's keys count when it is used."""
+        return {**recv, 'list': [(self.key(k), o, n) for k, o, n in sges(recv)]}
+
+    def datagram(self, q, wr, data):
+        """IBA 9.8.3: silence on whatever does not fit. 40 bytes of a GRH come first."""
+        to = self.objs.get(wr['to'])
+        qkey = q.qkey if wr['qkey'] & 0x80000000 else wr['qkey']
+        if to is None or to.type != 'UD' or to.state not in (RTR, RTS, SQE) or to.qkey != qkey:
+            return
+        srq = to.srq and self.get(to.srq)
+        rq = srq.rq if srq else to.rq
+        if not rq:
+            return
+        recv, pd = self.with_keys(rq[0]), srq.pd if srq else to.pd
+        if not srq and self.scatter(recv, bytes(40) + data, pd, dry=True) == LOC_LEN:
+            return
+        self.take(srq, rq)
+        if to is q:
+            self.sent(q, q.sq.pop(0), SUCCESS)  # it has left before it arrives
+        error = self.scatter(recv, bytes(40) + data, pd)
+        if error:
+            self.received(to, to.rcq, recv, error)
+            self.fail(to)
+            return
+        grh = 40
+        for _, off, n in recv['list']:
+            self.scrubs.append((off, min(n, grh)))
+            grh -= min(n, grh)
+        self.received(to, to.rcq, recv, SUCCESS, wr, len=len(data) + 40, src=q.name)
+
+    # Windows.
+
+    def bind(self, q, wr):
+        """
+        IBA 10.6.7.2, 11.4.1.1. That the region was made for windows (IBV_ACCESS_MW_BIND) no mlx5
+        card can check: its memory keys have no such bit.
+        """
+        w, mr, n = wr['obj'], wr['mr'], wr['len']
+        rights = letters(wr.get('acc'))
+        if self.objs.get(w.name) is not w or w.pd != q.pd or n and w.type == 2 and w.bound:
+            return MW_BIND
+        if not n:
+            # To no bytes: the same request as LOCAL_INV (set_umr_control_seg() of libmlx5).
+            if w.type == 2 and not (w.bound and w.q is q):
+                return MW_BIND
+            w.tag, w.bound = wr['tag'], False
+            return SUCCESS
+        if (self.objs.get(mr.name) is not mr or mr.pd != q.pd
+                or wr['off'] < mr.off or wr['off'] + n > mr.off + mr.len
+                or ('W' in rights or 'A' in rights) and 'L' not in mr.rights):
+            w.bound = False
+            return MW_BIND
+        w.tag, w.bound, w.mr, w.off, w.len = wr['tag'], True, mr, wr['off'], n
+        w.rights, w.q = rights, q
+        return SUCCESS
+
+    def invalidate(self, q, w, tag, error):
+        """
+        IBA 10.6.7.3: a window of type 2 that is bound to this QP. LOCAL_INV unbinds one of
+        type 1, too, in libmlx5's way: for the card both are keys of no QP.
+        """
+        if self.objs.get(w.name) is not w or w.name[0] != 'w' or not w.bound:
+            return error
+        if w.tag != tag and error == MW_BIND:
+            raise Undefined('libmlx5 has the UMR set the tag, so that a card may not compare it')
+        if w.tag != tag:
+            return error
+        if w.pd != q.pd or (w.q is not q if w.type == 2 else error != MW_BIND):
+            return error
+        w.bound = False
+        return SUCCESS if error == MW_BIND else None
