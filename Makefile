@@ -5,6 +5,7 @@
 # make check T=fw   the tests of one layer (or suite, or one test), and what they need
 # make check-long   the gate with a minute of fuzzing for each target, 10 000 programs of the model, and every level of optimization
 # make check-ship   build packages, image and CI steps, and use them in a Debian of their own: a part of check-long
+# make oracle       compare the answers to raw calls with those of a real kernel, in a virtual machine: a part of check-long
 # make check-slow   its tests as a machine ten times slower would run them
 # make install-program   install without building the tests first
 # make uninstall    remove what install has installed, with the same DESTDIR and PREFIX
@@ -42,13 +43,18 @@ check-long: export SOFTHCA_FUZZ_SECONDS = 60
 check-long: export SOFTHCA_STRESS_SECONDS = 60
 check-long: export SOFTHCA_MODEL_PROGRAMS = 10000
 check-long: export SOFTHCA_LEVELS = all
-check-long: check check-ship
+check-long: check check-ship oracle
 
 # As root: it makes a Debian to install the packages into.
 check-ship: deps-all configured
 	@tools/deps ship
 	@ninja -C $(BUILD) $(PROGRAM)
 	@/usr/bin/python3 tests/ship/ship.py $(PARTS)
+
+# Needs qemu and a kernel image (see tests/oracle/boot), and is skipped without them.
+oracle: deps configured
+	@ninja -C $(BUILD) $(PROGRAM) $(ORACLE)
+	@tests/oracle/oracle.py $(BUILD) || [ $$? = 77 ]
 
 # The build is not what is to be slow.
 check-slow: deps-all configured
@@ -71,6 +77,7 @@ install: build
 
 # Without the tests, which take most of the time to build.
 PROGRAM = softhca src/shim/libsofthca.so src/devx/libdevx.so.1.0.0 src/devx/libdevx.a
+ORACLE = tests/abi/abi tests/ucma/ucma_rows
 install-program: deps configured
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@ninja -C $(BUILD) $(PROGRAM)
@@ -88,4 +95,4 @@ clean:
 
 # One after the other, also with -j: the packages are installed first.
 .NOTPARALLEL:
-.PHONY: all deps deps-all configured build demo quick check check-long check-slow check-ship fuzz install install-program uninstall help clean
+.PHONY: all deps deps-all configured build demo quick check check-long check-slow check-ship oracle fuzz install install-program uninstall help clean

@@ -89,6 +89,7 @@ struct ioctl_row {
 	unsigned int nattr;       /* or this many */
 	bool more;                /* the next row continues: check the objects after that one */
 	bool closes;              /* the row makes a descriptor, which is then closed */
+	bool driver;              /* the driver decides, although the rule does not begin with it */
 	enum on_link link;
 };
 
@@ -100,7 +101,7 @@ struct write_row {
 	size_t count; /* argument of write(2); 0: all bytes */
 	uint32_t words[48];
 	unsigned int nwords;
-	bool more, closes; /* as in struct ioctl_row */
+	bool more, closes, driver; /* as in struct ioctl_row */
 	enum on_link link;
 };
 
@@ -143,6 +144,8 @@ TABLES(IOCTL_EXTERN, WRITE_EXTERN)
 void world_make(void);
 /* Close every file. world_make() can make the world again. */
 void world_end(void);
+/* For a second world on the same fabric: the firmware's numbers are others. */
+void world_any_numbers(void);
 int world_ioctl(const struct ioctl_row *r);
 int world_write(const struct write_row *r);
 /* Are the address space and the objects unchanged: was nothing written outside OUT? */
@@ -153,9 +156,26 @@ bool world_has(enum on_link link);
 /* Called after a row, or after several that belong together. */
 void world_row_end(void);
 
+/* The words that the last row's answer has, written into text. */
+void world_answer_ioctl(const struct ioctl_row *r, char *text, size_t size);
+void world_answer_write(const struct write_row *r, char *text, size_t size);
+
+/*
+ * driver.c. Is the device a kernel's with rxe? Then rows are changed to rxe's data. Does the driver
+ * decide the answer to a row, and so tests/oracle does not compare it?
+ */
+void driver_use_rxe(void);
+bool driver_is_rxe(void);
+/* Words of the core's answer to a command: the driver's follow. */
+unsigned int driver_core_answer(const struct write_row *r);
+void driver_ioctl(struct ioctl_row *r);
+void driver_write(struct write_row *r);
+bool driver_decides_ioctl(const struct ioctl_row *r);
+bool driver_decides_write(const struct write_row *r);
+
 /* main.c: report the result of a call if it is not the expected one. */
 void abi_check(const char *what, const char *rule, int want, int got);
-/* walk.c */
-void walk_all(void);
+/* walk.c; undecided: only what no driver decides */
+void walk_all(bool undecided);
 
 #endif

@@ -2,6 +2,9 @@
 /*
  * Runs every row of every table on the device that the preloaded library provides: `softhca run --
  * abi`. On a machine with a card, and without the library, the same program tests the kernel.
+ *
+ *   abi              check each answer
+ *   abi print [rxe]  print the answers that no driver decides; on a kernel with rxe say so
  */
 #include "abi.h"
 
@@ -36,11 +39,6 @@ static void check(const char *what, const char *rule, int want, int got, bool mo
 		       rule);
 }
 
-void abi_check(const char *what, const char *rule, int want, int got)
-{
-	check(what, rule, want, got, false);
-}
-
 #define IOCTLS(name)                                                                           \
 	for (unsigned int i = 0; i < name##_count; i++)                                        \
 		if (world_has(name[i].link))                                                   \
@@ -52,13 +50,83 @@ void abi_check(const char *what, const char *rule, int want, int got)
 			check(name[i].what, name[i].rule, name[i].want, world_write(&name[i]), \
 			      name[i].more);
 
-int main(void)
+/* ---- print */
+
+static bool print, astray, on_driver;
+
+/*
+ * The end of rows that belong together. A driver that decides differently has left other objects:
+ * the next row finds the world new.
+ */
+static void chain_end(void)
+{
+	const char *harmed;
+
+	world_row_end();
+	if (!astray && world_unharmed(&harmed))
+		return;
+	astray = false;
+	world_end();
+	world_make();
+}
+
+static void show(const char *table, const char *what, int want, int got, bool more, bool driver,
+		 const char *answer)
+{
+	/* What follows a driver's success depends on it. */
+	on_driver |= driver && !want;
+	if (!driver && !on_driver)
+		printf("%s: %s\t%s%s\n", table, what, name_of(got), got ? "" : answer);
+	astray |= got != want;
+	if (more)
+		return;
+	on_driver = false;
+	chain_end();
+}
+
+#define SHOW_ROWS(name, call, answer_of, decides)                                  \
+	for (unsigned int i = 0; i < name##_count; i++)                            \
+		if (world_has(name[i].link)) {                                     \
+			int got = call(&name[i]);                                  \
+                                                                                   \
+			answer_of(&name[i], text, sizeof(text));                   \
+			show(#name, name[i].what, name[i].want, got, name[i].more, \
+			     decides(&name[i]), text);                             \
+		}
+#define SHOW_IOCTLS(name) SHOW_ROWS(name, world_ioctl, world_answer_ioctl, driver_decides_ioctl)
+#define SHOW_WRITES(name) SHOW_ROWS(name, world_write, world_answer_write, driver_decides_write)
+
+static void show_all(void)
+{
+	char text[256];
+
+	print = true;
+	world_any_numbers();
+	TABLES(SHOW_IOCTLS, SHOW_WRITES)
+	walk_all(true);
+}
+
+void abi_check(const char *what, const char *rule, int want, int got)
+{
+	if (print)
+		show("walk", what, want, got, false, false, "");
+	else
+		check(what, rule, want, got, false);
+}
+
+int main(int argc, char **argv)
 {
 	char byte;
 
+	if (argc > 2 && !strcmp(argv[2], "rxe"))
+		driver_use_rxe();
 	world_make();
+	if (argc > 1) {
+		show_all();
+		return 0;
+	}
 	TABLES(IOCTLS, WRITES)
-	walk_all();
+	walk_all(false);
 	check("read() of a command file", "it has no read method", EINVAL,
 	      read(world_fd(CTX), &byte, 1) < 0 ? errno : 0, false);
 	printf("%u calls, %u of them to be refused, %u wrong\n", done, refused, failed);

@@ -19,7 +19,8 @@
 			RUN_UHW(C(CREATE_CQ), create_cq, 8,                        \
 				UHW(mlx5_ib_create_cq, .cqe_size = 64, .flags = 2, \
 				    .uar_page_index = UAR_PAGE, __VA_ARGS__),      \
-				8, .cqe = (n), .comp_channel = -1)                 \
+				8, .cqe = (n), .comp_channel = -1),                \
+			.driver = true                                             \
 	}
 #define QP_AT(e, w, r, ...)                                                                  \
 	{                                                                                    \
@@ -27,7 +28,8 @@
 			RUN_UHW(C(CREATE_QP), create_qp, 32,                                 \
 				UHW(mlx5_ib_create_qp, .flags = MLX5_QP_FLAG_UAR_PAGE_INDEX, \
 				    .bfreg_index = UAR_PAGE, __VA_ARGS__),                   \
-				40, QP_REQ)                                                  \
+				40, QP_REQ),                                                 \
+			.driver = true                                                       \
 	}
 #define QP_PLACE .buf_addr = MEM + 0x5000, .db_addr = NEXT_DBR
 #define SRQ_AT(e, w, r, wr, sge, ...)                                                     \
@@ -35,14 +37,16 @@
 		"SRQ " w, r, e,                                                           \
 			RUN_UHW(C(CREATE_SRQ), create_srq, 16,                            \
 				UHW(mlx5_ib_create_srq, __VA_ARGS__), 8, .pd_handle = PD, \
-				.max_wr = (wr), .max_sge = (sge))                         \
+				.max_wr = (wr), .max_sge = (sge)),                        \
+			.driver = true                                                    \
 	}
 #define SRQ_PLACE .buf_addr = MEM + 0x6000, .db_addr = NEXT_DBR
 #define RESIZE(e, w, r, n, ...)                                                                  \
 	{                                                                                        \
 		"CQ resized " w, r, e,                                                           \
 			RUN_UHW(C(RESIZE_CQ), resize_cq, 8, UHW(mlx5_ib_resize_cq, __VA_ARGS__), \
-				0, .cq_handle = CQ, .cqe = (n))                                  \
+				0, .cq_handle = CQ, .cqe = (n)),                                 \
+			.driver = true                                                           \
 	}
 #define REREG(e, w, r, ...)                                                                     \
 	{                                                                                       \

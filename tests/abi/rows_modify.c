@@ -34,7 +34,7 @@
 #define IS_OK "verbs.c ib_modify_qp_is_ok"
 
 const struct ioctl_row modify_rows[] = {
-	{"XRC initiator", "", 0, INI, .more = true},
+	{"XRC initiator", "", 0, INI, .more = true, .driver = true},
 	{"XRC initiator to INIT with RNR timer", DROPPED, 0,
 	 TO(NEXT, IBV_QPS_INIT, TO_INIT | IBV_QP_MIN_RNR_TIMER), .more = true},
 	{"XRC initiator to RTR without a path", IS_OK, EINVAL,

@@ -45,7 +45,7 @@ const struct write_row write_rows[] = {
 	{"answer read only", "uverbs_cmd.c uverbs_response: copy_to_user: the PD goes again",
 	 EFAULT, WORDS(HDR(C(ALLOC_PD), 4, 1), U64(RDONLY))},
 	{"driver's answer not mapped", "ib_verbs.h ib_copy_to_udata", EFAULT,
-	 WORDS(HDR(C(ALLOC_PD), 4, 2), U64(OUT_END - 4))},
+	 WORDS(HDR(C(ALLOC_PD), 4, 2), U64(OUT_END - 4)), .driver = true},
 	{"PD in use", "verbs.c pd->usecnt", EBUSY, WORDS(HDR(C(DEALLOC_PD), 3, 0), PD)},
 	{"something behind a command without driver data",
 	 "uverbs_cmd.c uverbs_request: ib_is_buffer_cleared", EOPNOTSUPP,

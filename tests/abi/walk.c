@@ -12,18 +12,24 @@
 
 static const struct uv_method *method;
 static const struct uv_attr_def *def;
+static bool only_undecided;
 static const uint8_t ones[64] = {[0 ... 63] = 0xff}, zeroes[1024];
 
 static void call(const char *how, int want, const struct attr *a, unsigned int n)
 {
-	struct ioctl_row r = {
-		.object = method->object, .method = method->id, .want = want, .nattr = n};
+	struct ioctl_row r = {.object = method->object,
+			      .method = method->id,
+			      .want = want,
+			      .nattr = n,
+			      .rule = ""};
 	char what[200];
 
 	snprintf(what, sizeof(what), "%s.%s %s: %s", method->object_name, method->def->name,
 		 def ? def->name : "", how);
 	for (unsigned int i = 0; i < n; i++)
 		r.attr[i] = a[i];
+	if (only_undecided && driver_decides_ioctl(&r))
+		return;
 	abi_check(what, "uverbs_ioctl.c uverbs_process_attr", want, world_ioctl(&r));
 }
 
@@ -117,9 +123,11 @@ static void attribute(void)
 	}
 }
 
-void walk_all(void)
+void walk_all(bool undecided)
 {
 	struct uv_api *api;
+
+	only_undecided = undecided;
 
 	if (uv_api_create(&mlx5_driver, &api))
 		return;

@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Makes the same calls on softhca and on Debian's kernel with rxe, and compares the answers.
+
+  oracle.py BUILD [FAMILY...]     all families, or these
+  oracle.py BUILD --keep DIR      leave the answers in DIR: FAMILY.ours and FAMILY.kernel
+
+A family is a program that prints a row a line, "KEY<tab>ANSWER". `explained` lists the rows whose answers may differ,
+and why: any other difference is an error, and so is an entry whose rows no longer differ. Status 77: this machine
+cannot boot the kernel.
+"""
+import argparse
+import fnmatch
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TREE = os.path.dirname(os.path.dirname(HERE))
+SHOWN = 40  # differences of a family
+
+
+class Family:
+    """`ours` and `kernel`: arguments for the program here and there."""
+
+    def __init__(self, name, program, ours=(), kernel=(), options=(), normal=None):
+        self.name, self.program, self.options = name, program, options
+        self.ours, self.kernel, self.normal = list(ours), list(kernel), normal
+
+
+ETHERNET = ('--link', 'eth', '--mtu', '4200')
+ADDRESSES = ('--ip', 'h1=127.1.0.1,fd00:7::1')
+FAMILIES = [
+    Family('abi', 'BUILD/tests/abi/abi', ['print'], ['print', 'rxe']),
+    Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES, True),
+]
+
+
+def rows_of(text):
+    """Keys, in order and with a number where they repeat, and answers."""
+    rows, seen = {}, {}
+    for line in text.splitlines():
+        key, tab, answer = line.partition('\t')
+        if not tab:
+            continue
+        seen[key] = seen.get(key, 0) + 1
+        rows[key if seen[key] == 1 else '%s #%d' % (key, seen[key])] = answer
+    return rows
+
+
+class Explained:
+    """Lines "FAMILY | KEY PATTERN | COUNT | reason": so many rows that match differ."""
+
+    def __init__(self, path):
+        self.entries = []
+        with open(path) as f:
+            for n, line in enumerate(f, 1):
+                if not line.strip() or line.startswith('#'):
+                    continue
+                parts = [p.strip() for p in line.split(' | ', 3)]
+                if len(parts) != 4 or not parts[3] or not parts[2].isdigit():
+                    sys.exit('%s:%d: not "FAMILY | PATTERN | COUNT | reason"' % (path, n))
+                self.entries.append([n, parts[0], parts[1], int(parts[2]), 0])
+
+    def covers(self, family, key):
+        for e in self.entries:
+            if e[1] == family and fnmatch.fnmatchcase(key, e[2]):
+                e[4] += 1
+                return True
+        return False
+
+    def stale(self, families):
+        return ['explained:%d: %s | %s: %d rows differ, not %d' % (n, family, pattern, found, count)
+                for n, family, pattern, count, found in self.entries if family in families and found != count]
+
+
+def argv(build, family, arguments):
+    def fill(s):
+        return s.replace('BUILD', build).replace('HERE', HERE)
+    return fill(family.program).split() + [fill(a) for a in arguments]
+
+
+def ask_ours(build, families, out):
+    for f in families:
+        command = [build + '/softhca', 'run', *ETHERNET, *f.options, '--'] + argv(build, f, f.ours)
+        with open(out + '/' + f.name + '.ours', 'w') as to:
+            p = subprocess.run(command, stdout=to, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+        if p.returncode:
+            sys.exit('%s here: status %d\n%s' % (f.name, p.returncode, p.stderr))
+
+
+def start_kernel(build, families, out):
+    with open(out + '/list', 'w') as f:
+        for family in families:
+            f.write(' '.join([family.name] + argv(build, family, family.kernel)) + '\n')
+    return subprocess.Popen([HERE + '/boot', out, HERE + '/guest', '/run/out/list'], stdin=subprocess.DEVNULL)
+
+
+def kernel_answers(families, out):
+    for f in families:
+        err = out + '/' + f.name + '.err'
+        said = open(err).read() if os.path.exists(err) else 'no answer'
+        if 'status 0,' not in said:
+            sys.exit('%s on the kernel: %s' % (f.name, said))
+        os.rename(out + '/' + f.name + '.out', out + '/' + f.name + '.kernel')
+
+
+def compare(family, out, explained):
+    """The numbers of rows and of unexplained differences."""
+    ours, kernel = (rows_of(open('%s/%s.%s' % (out, family.name, side)).read()) for side in ('ours', 'kernel'))
+    differ = [k for k in {**ours, **kernel} if ours.get(k) != kernel.get(k)]
+    wrong = [k for k in differ if not explained.covers(family.name, k)]
+    for key in wrong[:SHOWN]:
+        print('%s | %s\n    ours:   %s\n    kernel: %s' % (family.name, key, ours.get(key, '(no row)'),
+                                                         kernel.get(key, '(no row)')))
+    print('%s: %d rows, %d differ with a reason, %d without' % (family.name, len({**ours, **kernel}),
+                                                               len(differ) - len(wrong), len(wrong)))
+    return len({**ours, **kernel}), len(differ) - len(wrong), len(wrong)
+
+
+def run(build, families, out):
+    explained = Explained(HERE + '/explained')
+    kernel = start_kernel(build, families, out)
+    try:
+        ask_ours(build, families, out)
+    finally:
+        status = kernel.wait()
+    if status:
+        sys.exit('the kernel: status %d\n%s' % (status, open(out + '/.log').read()))
+    kernel_answers(families, out)
+    total = [sum(n) for n in zip(*(compare(f, out, explained) for f in families))]
+    stale = explained.stale({f.name for f in families})
+    for line in stale:
+        print(line)
+    print('%d rows compared with the kernel: %d differ with a reason, %d without, %d reasons are stale' %
+          (total[0], total[1], total[2], len(stale)))
+    return 1 if total[2] or stale else 0
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument('build')
+    args.add_argument('family', nargs='*')
+    args.add_argument('--keep')
+    a = args.parse_args()
+    can = subprocess.run([HERE + '/boot', '--can'], stdout=subprocess.PIPE, text=True)
+    if can.returncode:
+        print('skipped: ' + can.stdout.strip())
+        return 77
+    families = [f for f in FAMILIES if not a.family or f.name in a.family]
+    out = a.keep or tempfile.mkdtemp(prefix='oracle.')
+    os.makedirs(out, exist_ok=True)
+    try:
+        return run(os.path.abspath(a.build), families, os.path.abspath(out))
+    finally:
+        if not a.keep:
+            shutil.rmtree(out)
+
+
+if __name__ == '__main__':
+    sys.exit(main())
