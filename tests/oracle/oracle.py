@@ -25,16 +25,17 @@ SHOWN = 40  # differences of a family
 class Family:
     """`ours` and `kernel`: arguments for the program here and there."""
 
-    def __init__(self, name, program, ours=(), kernel=(), options=(), normal=None):
+    def __init__(self, name, program, ours=(), kernel=(), options=()):
         self.name, self.program, self.options = name, program, options
-        self.ours, self.kernel, self.normal = list(ours), list(kernel), normal
+        self.ours, self.kernel = list(ours), list(kernel)
 
 
 ETHERNET = ('--link', 'eth', '--mtu', '4200')
 ADDRESSES = ('--ip', 'h1=127.1.0.1,fd00:7::1')
 FAMILIES = [
     Family('abi', 'BUILD/tests/abi/abi', ['print'], ['print', 'rxe']),
-    Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES, True),
+    Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES),
+    Family('random', 'BUILD/tests/oracle/oracle_random', [], ['-r']),
 ]
 
 
@@ -107,14 +108,23 @@ def kernel_answers(families, out):
         os.rename(out + '/' + f.name + '.out', out + '/' + f.name + '.kernel')
 
 
+def where(ours, kernel):
+    """Long answers from a few words before the first that differs."""
+    if len(ours) + len(kernel) < 300:
+        return ours, kernel
+    a, b = ours.split(' '), kernel.split(' ')
+    n = next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    return tuple('%d: %s' % (n, ' '.join(words[max(0, n - 3):n + 2])) for words in (a, b))
+
+
 def compare(family, out, explained):
     """The numbers of rows and of unexplained differences."""
     ours, kernel = (rows_of(open('%s/%s.%s' % (out, family.name, side)).read()) for side in ('ours', 'kernel'))
     differ = [k for k in {**ours, **kernel} if ours.get(k) != kernel.get(k)]
     wrong = [k for k in differ if not explained.covers(family.name, k)]
     for key in wrong[:SHOWN]:
-        print('%s | %s\n    ours:   %s\n    kernel: %s' % (family.name, key, ours.get(key, '(no row)'),
-                                                         kernel.get(key, '(no row)')))
+        print('%s | %s\n    ours:   %s\n    kernel: %s' %
+              (family.name, key, *where(ours.get(key, '(no row)'), kernel.get(key, '(no row)'))))
     print('%s: %d rows, %d differ with a reason, %d without' % (family.name, len({**ours, **kernel}),
                                                                len(differ) - len(wrong), len(wrong)))
     return len({**ours, **kernel}), len(differ) - len(wrong), len(wrong)
@@ -144,7 +154,7 @@ def main():
     args.add_argument('build')
     args.add_argument('family', nargs='*')
     args.add_argument('--keep')
-    a = args.parse_args()
+    a = args.parse_intermixed_args()
     can = subprocess.run([HERE + '/boot', '--can'], stdout=subprocess.PIPE, text=True)
     if can.returncode:
         print('skipped: ' + can.stdout.strip())
