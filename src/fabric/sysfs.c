@@ -353,8 +353,10 @@ static int render_chardev(const struct view *v, int pci, int class, const struct
 	else
 		/* ABI version of the mlx5 driver */
 		TREE_STEP(r, tree_put(v->tree, dir, "abi_version", "1\n"));
-	TREE_STEP(r, tree_put(v->tree, dir, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=infiniband/%s\n",
-			      FAB_DEV_MAJOR, c->minor, name));
+	/* uverbs_devnode() gives a mode, umad_devnode() none */
+	TREE_STEP(r,
+		  tree_put(v->tree, dir, "uevent", "MAJOR=%u\nMINOR=%u\nDEVNAME=infiniband/%s\n%s",
+			   FAB_DEV_MAJOR, c->minor, name, c->port ? "" : "DEVMODE=0666\n"));
 	TREE_STEP(r, tree_symlink(dir, "device", "../../../%s", v->bdf));
 	TREE_STEP(r, tree_symlink(dir, "subsystem", "../../../../../class/%s", c->class));
 	TREE_STEP(r, tree_symlink(class, name, "../../devices/pci5a17:00/%s/%s/%s", v->bdf,

@@ -131,7 +131,7 @@ static void attributes_read_as_the_kernels(void **state)
 		{"sys/class/infiniband_verbs/uverbs0/ibdev", "mlx5_0\n"},
 		{"sys/class/infiniband_verbs/uverbs0/abi_version", "1\n"},
 		{"sys/class/infiniband_verbs/uverbs0/uevent",
-		 "MAJOR=231\nMINOR=192\nDEVNAME=infiniband/uverbs0\n"},
+		 "MAJOR=231\nMINOR=192\nDEVNAME=infiniband/uverbs0\nDEVMODE=0666\n"},
 		{"sys/class/infiniband_mad/abi_version", "5\n"},
 		{"sys/class/infiniband_mad/umad0/dev", "231:0\n"},
 		{"sys/class/infiniband_mad/umad0/ibdev", "mlx5_0\n"},

@@ -101,6 +101,9 @@ void nl_close(struct nl_out *o, uint32_t place)
 
 /* ---- acknowledgements */
 
+/* Room for a policy: its nest, two numbers of 8 bytes, the type. */
+enum { POLICY = 4 + 2 * 12 + 8 };
+
 static uint8_t *add_attr(uint8_t *at, uint16_t type, const void *v, size_t n)
 {
 	const struct nlattr a = {.nla_len = (uint16_t)(sizeof(a) + n), .nla_type = type};
@@ -110,6 +113,27 @@ static uint8_t *add_attr(uint8_t *at, uint16_t type, const void *v, size_t n)
 	return at + NLA_ALIGN(sizeof(a) + n);
 }
 
+/* __netlink_policy_dump_write_attr(), for the types that nldev_policy has. */
+static uint8_t *add_policy(uint8_t *at, const struct nl_ext *ext)
+{
+	uint8_t *outer = at;
+	const uint32_t type = ext->type, length = (uint32_t)ext->limit;
+	struct nlattr head = {.nla_type = NLMSGERR_ATTR_POLICY | NLA_F_NESTED};
+
+	at += sizeof(head);
+	if (type >= NL_ATTR_TYPE_U8 && type <= NL_ATTR_TYPE_U64) {
+		at = add_attr(at, NL_POLICY_TYPE_ATTR_MIN_VALUE_U, &(uint64_t){0},
+			      sizeof(uint64_t));
+		at = add_attr(at, NL_POLICY_TYPE_ATTR_MAX_VALUE_U, &ext->limit, sizeof(ext->limit));
+	} else if (length) {
+		at = add_attr(at, NL_POLICY_TYPE_ATTR_MAX_LENGTH, &length, sizeof(length));
+	}
+	at = add_attr(at, NL_POLICY_TYPE_ATTR_TYPE, &type, sizeof(type));
+	head.nla_len = (uint16_t)(at - outer);
+	memcpy(outer, &head, sizeof(head));
+	return at;
+}
+
 /* netlink_ack() */
 void nl_ack(const struct nl_peer *to, const struct nlmsghdr *h, int err, const struct nl_ext *ext)
 {
@@ -117,7 +141,8 @@ void nl_ack(const struct nl_peer *to, const struct nlmsghdr *h, int err, const s
 	size_t len =
 		NLMSG_HDRLEN + sizeof(struct nlmsgerr) + (copy ? h->nlmsg_len - NLMSG_HDRLEN : 0);
 	size_t text = tlvs ? strlen(ext->msg) + 1 : 0;
-	uint8_t *buf = heap_zalloc(NLMSG_ALIGN(len) + text + 4 * sizeof(struct nlattr)), *at;
+	uint8_t *buf = heap_zalloc(NLMSG_ALIGN(len) + text + 4 * sizeof(struct nlattr) + POLICY),
+		*at;
 	struct nlmsghdr *head = (void *)buf;
 	struct nlmsgerr e = {.error = err, .msg = *h};
 
@@ -136,6 +161,8 @@ void nl_ack(const struct nl_peer *to, const struct nlmsghdr *h, int err, const s
 		at = add_attr(at, NLMSGERR_ATTR_MSG, ext->msg, text);
 		if (err && ext->offset)
 			at = add_attr(at, NLMSGERR_ATTR_OFFS, &ext->offset, sizeof(ext->offset));
+		if (err && ext->type)
+			at = add_policy(at, ext);
 	}
 	head->nlmsg_len = (uint32_t)(at - buf);
 	to->answer(to->arg, buf, head->nlmsg_len);

@@ -47,6 +47,10 @@ void nl_close(struct nl_out *o, uint32_t place);
 struct nl_ext {
 	const char *msg;
 	uint32_t offset; /* of the wrong attribute in the request; 0: none */
+	/* What the policy says of it: enum netlink_attribute_type or 0, greatest value or length.
+	 */
+	uint8_t type;
+	uint64_t limit;
 };
 /* Answers a request by NLMSG_ERROR: `err` is 0 or -errno. */
 void nl_ack(const struct nl_peer *to, const struct nlmsghdr *h, int err, const struct nl_ext *ext);

@@ -77,11 +77,17 @@ RES(pd, NL_PD)
 RES(ctx, NL_CTX)
 RES(srq, NL_SRQ)
 
-/* A driver without fill_res_*_entry_raw(): each entry is refused. */
-static int raw_one(struct nl_req *q, struct nl_out *o)
-{
-	return -EINVAL;
-}
+/* A driver without fill_res_*_entry_raw(): each entry is refused, if it is there. */
+#define RAW(name)                                                     \
+	static int name##_raw_one(struct nl_req *q, struct nl_out *o) \
+	{                                                             \
+		int r = name##_one(q, o);                             \
+                                                                      \
+		return r ? r : -EINVAL;                               \
+	}
+RAW(qp)
+RAW(cq)
+RAW(mr)
 
 static int raw_all(struct nl_req *q, struct nl_dump *p)
 {
@@ -113,9 +119,9 @@ static const struct command {
 	[RDMA_NLDEV_CMD_STAT_SET] = {nl_stat_set, NULL, STRICT | ADMIN},
 	[RDMA_NLDEV_CMD_STAT_GET] = {nl_stat_get, nl_stat_get_all, STRICT},
 	[RDMA_NLDEV_CMD_STAT_DEL] = {nl_stat_del, NULL, STRICT | ADMIN},
-	[RDMA_NLDEV_CMD_RES_QP_GET_RAW] = {raw_one, raw_all, ADMIN},
-	[RDMA_NLDEV_CMD_RES_CQ_GET_RAW] = {raw_one, raw_all, ADMIN},
-	[RDMA_NLDEV_CMD_RES_MR_GET_RAW] = {raw_one, raw_all, ADMIN},
+	[RDMA_NLDEV_CMD_RES_QP_GET_RAW] = {qp_raw_one, raw_all, ADMIN},
+	[RDMA_NLDEV_CMD_RES_CQ_GET_RAW] = {cq_raw_one, raw_all, ADMIN},
+	[RDMA_NLDEV_CMD_RES_MR_GET_RAW] = {mr_raw_one, raw_all, ADMIN},
 	[RDMA_NLDEV_CMD_RES_CTX_GET] = {ctx_one, ctx_all},
 	[RDMA_NLDEV_CMD_RES_SRQ_GET] = {srq_one, srq_all},
 	[RDMA_NLDEV_CMD_STAT_GET_STATUS] = {nl_stat_status, NULL, STRICT},
@@ -172,14 +178,18 @@ static int nldev_msg(struct nl_req *q)
 	return c->all ? dump(q, c, &o) : -EINVAL;
 }
 
-/* ibnl_ls_cb_table: answers to questions that nobody has asked. */
+/*
+ * ibnl_ls_cb_table: answers to questions that nobody has asked, and ib_nl_handle_set_timeout(), the
+ * time that such questions would have.
+ */
 static int ls_msg(const struct nl_req *q)
 {
-	if (RDMA_NL_GET_OP(q->h->nlmsg_type) >= RDMA_NL_LS_NUM_OPS)
+	const bool asks = q->h->nlmsg_flags & NLM_F_REQUEST;
+	const unsigned int op = RDMA_NL_GET_OP(q->h->nlmsg_type);
+
+	if (op >= RDMA_NL_LS_NUM_OPS)
 		return -EINVAL;
-	if (!q->d->admin || (q->h->nlmsg_flags & NLM_F_REQUEST))
-		return -EPERM;
-	return 0;
+	return q->d->admin && asks == (op == RDMA_NL_LS_OP_SET_TIMEOUT) ? 0 : -EPERM;
 }
 
 static int handle(struct nl_req *q)

@@ -117,6 +117,21 @@ static const struct {
 
 static const uint8_t size_of[] = {[U8] = 1, [U32] = 4, [U64] = 8};
 
+/* NL_SET_ERR_MSG_ATTR_POL() */
+static void tell_policy(struct nl_req *q, unsigned int type)
+{
+	static const uint8_t types[] = {
+		[U8] = NL_ATTR_TYPE_U8,         [U32] = NL_ATTR_TYPE_U32,
+		[U64] = NL_ATTR_TYPE_U64,       [STRING] = NL_ATTR_TYPE_NUL_STRING,
+		[NESTED] = NL_ATTR_TYPE_NESTED, [BINARY] = NL_ATTR_TYPE_BINARY,
+	};
+	static const uint64_t limits[] = {[U8] = UINT8_MAX, [U32] = UINT32_MAX, [U64] = UINT64_MAX};
+	const unsigned int kind = policy[type].kind;
+
+	q->ext.type = types[kind];
+	q->ext.limit = kind < STRING ? limits[kind] : policy[type].len;
+}
+
 static int wrong(struct nl_req *q, const struct nlattr *a, const char *msg, int err)
 {
 	q->ext.msg = msg;
@@ -195,8 +210,10 @@ int nl_parse(struct nl_req *q, bool strict)
 			continue;
 		}
 		r = check(q, a, type, strict);
-		if (r)
+		if (r) {
+			tell_policy(q, type);
 			return r;
+		}
 		q->tb[type] = a;
 	}
 	if (!left)

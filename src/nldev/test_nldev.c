@@ -24,6 +24,7 @@ static struct {
 	uint16_t type;
 	uint8_t last[NLDEV_DATAGRAM];
 	char text[80]; /* of the extended ACK */
+	uint8_t policy[40];
 	uint32_t offset;
 } got;
 
@@ -51,6 +52,8 @@ static void note_ext(const struct nlmsghdr *h)
 		assert_true(a->nla_len >= sizeof(*a) && at + a->nla_len <= h->nlmsg_len);
 		if (a->nla_type == NLMSGERR_ATTR_MSG)
 			memcpy(got.text, a + 1, a->nla_len - sizeof(*a));
+		else if (a->nla_type == (NLMSGERR_ATTR_POLICY | NLA_F_NESTED))
+			memcpy(got.policy, a + 1, a->nla_len - sizeof(*a));
 		else
 			got.offset = nl_get_u32(a);
 		at += NLA_ALIGN(a->nla_len);
@@ -229,6 +232,8 @@ static void extended_acks(void **state)
 	add(&q, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "x", 1);
 	assert_int_equal(ask(&q), -EINVAL);
 	assert_string_equal(got.text, "Attribute failed policy validation");
+	/* A string that ends by 0, of at most 32 bytes: as Linux 6.1 answers. */
+	assert_memory_equal(got.policy, "\x08\0\x07\0\x20\0\0\0\x08\0\x01\0\x0c\0\0\0", 16);
 	kernel.to.ext_ack = kernel.to.cap_ack = false;
 }
 
