@@ -3,13 +3,15 @@
  * Runs every row of every table on the device that the preloaded library provides: `softhca run --
  * abi`. On a machine with a card, and without the library, the same program tests the kernel.
  *
- *   abi              check each answer
- *   abi print [rxe]  print the answers that no driver decides; on a kernel with rxe say so
+ *   abi                     check each answer
+ *   abi hold [rxe] CMD...   run a command while the world is there
+ *   abi print [rxe]         print the answers that no driver decides; on a kernel with rxe say so
  */
 #include "abi.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static unsigned int done, refused, failed;
@@ -114,13 +116,28 @@ void abi_check(const char *what, const char *rule, int want, int got)
 		check(what, rule, want, got, false);
 }
 
+static int hold(char **command)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		execvp(command[0], command);
+		_exit(127);
+	}
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
 int main(int argc, char **argv)
 {
+	const bool on_rxe = argc > 2 && !strcmp(argv[2], "rxe");
 	char byte;
 
-	if (argc > 2 && !strcmp(argv[2], "rxe"))
+	if (on_rxe)
 		driver_use_rxe();
 	world_make();
+	if (argc > 2 + on_rxe && !strcmp(argv[1], "hold"))
+		return hold(argv + 2 + on_rxe);
 	if (argc > 1) {
 		show_all();
 		return 0;

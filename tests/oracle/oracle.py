@@ -32,10 +32,17 @@ class Family:
 
 ETHERNET = ('--link', 'eth', '--mtu', '4200')
 ADDRESSES = ('--ip', 'h1=127.1.0.1,fd00:7::1')
+# In the order of their runs. Netlink comes first: objects that refused calls leave behind in rxe crash Linux 6.1
+# when it lists them (nldev.c fill_res_cq_entry).
 FAMILIES = [
+    Family('sysfs', 'HERE/probe.py', ['sysfs'], ['sysfs'], ADDRESSES),
+    Family('netlink', 'BUILD/tests/abi/abi', ['hold', 'HERE/probe.py', 'netlink'],
+           ['hold', 'rxe', 'HERE/probe.py', 'netlink'], ADDRESSES),
+    Family('rdma', 'BUILD/tests/abi/abi', ['hold', 'HERE/probe.py', 'rdma'],
+           ['hold', 'rxe', 'HERE/probe.py', 'rdma'], ADDRESSES),
     Family('abi', 'BUILD/tests/abi/abi', ['print'], ['print', 'rxe']),
-    Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES),
     Family('random', 'BUILD/tests/oracle/oracle_random', [], ['-r']),
+    Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES),
 ]
 
 
