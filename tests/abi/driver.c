@@ -163,9 +163,13 @@ static const struct core {
 	uint16_t in, out;
 	bool takes_room; /* rxe answers, too */
 } cores[] = {
-	{IB_USER_VERBS_CMD_GET_CONTEXT, 4, 2, false}, {IB_USER_VERBS_CMD_ALLOC_PD, 4, 1, false},
-	{IB_USER_VERBS_CMD_CREATE_CQ, 10, 2, true},   {IB_USER_VERBS_CMD_RESIZE_CQ, 6, 2, true},
-	{IB_USER_VERBS_CMD_CREATE_QP, 16, 8, true},   {IB_USER_VERBS_CMD_CREATE_SRQ, 10, 4, true},
+	{IB_USER_VERBS_CMD_GET_CONTEXT, 4, 2, false},
+	{IB_USER_VERBS_CMD_ALLOC_PD, 4, 1, false},
+	{IB_USER_VERBS_CMD_CREATE_CQ, 10, 2, true},
+	{IB_USER_VERBS_CMD_RESIZE_CQ, 6, 2, true},
+	{IB_USER_VERBS_CMD_CREATE_AH, UINT16_MAX, 1, false},
+	{IB_USER_VERBS_CMD_CREATE_QP, 16, 8, true},
+	{IB_USER_VERBS_CMD_CREATE_SRQ, 10, 4, true},
 	{IB_USER_VERBS_CMD_CREATE_XSRQ, 14, 4, true},
 };
 
