@@ -102,7 +102,7 @@ struct cli_options {
 	const struct topo_output *picture;
 	uint32_t max_hosts;
 	bool hosts_given, counters;
-	struct cli_watch watch;      /* options of trace and top */
+	struct cli_watch watch; /* options of trace and top */
 	/* the remaining arguments: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;
