@@ -152,9 +152,6 @@ int cli_top(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 int cli_decode(struct cli_options *o);
 
-/* `run --host h2` inside of a command of `run` means a host of the fabric around it. */
-bool run_is_inside(const struct cli_options *o);
-
 /* The options -o and --hosts of `topo`. 0; PROG_FAILED after a message. */
 int topo_set_output(struct cli_options *o, const char *arg);
 int topo_set_hosts(struct cli_options *o, const char *arg);

@@ -410,7 +410,7 @@ static int run_joined(struct cli_options *o)
 	return r;
 }
 
-bool run_is_inside(const struct cli_options *o)
+static bool run_is_inside(const struct cli_options *o)
 {
 	const char *here = getenv(SHIM_ENV_DIR);
 

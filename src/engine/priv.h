@@ -278,9 +278,6 @@ static inline bool xlt_in_range(const struct hw_mkey *mk, uint64_t addr, uint64_
 		return addr + len >= addr;
 	return addr >= mk->start && len <= mk->len && addr - mk->start <= mk->len - len;
 }
-/* The memory at `addr` of a key that is no list, in the address space of *mem. */
-void xlt_place(struct seg *s, const struct hw_mkey *mk, uint64_t addr, struct mem_slot *mem,
-	       uint64_t *va);
 /* sgl_add_key() for keys that are `slow`. */
 enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk, uint64_t addr,
 		     uint64_t len, uint32_t qpn, uint32_t access);

@@ -34,8 +34,8 @@ const struct hw_mkey *xlt_key(struct seg *s, uint32_t key, uint32_t pdn, uint32_
 }
 
 /* Device memory lies in the segment, which every process has mapped for itself. */
-void xlt_place(struct seg *s, const struct hw_mkey *mk, uint64_t addr, struct mem_slot *mem,
-	       uint64_t *va)
+static void xlt_place(struct seg *s, const struct hw_mkey *mk, uint64_t addr, struct mem_slot *mem,
+		      uint64_t *va)
 {
 	const struct hw_memic *m = mk->mode == PRM_MKC_MEMIC ? hw_memic(s, mk->memic) : NULL;
 

@@ -14,9 +14,6 @@
 #include "hw/memic.h"
 #include "wire/prm/memic.h"
 
-FW_KIND(MEMIC, hw_memic, .name = "dm", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_memic),
-	.free = fw_memic_free);
-
 #define ALIGN_UNIT 64u /* of log_memic_addr_alignment, and of lengths */
 #define PAGES_MAX (HW_MEMIC_BAR_SIZE / HW_MEMIC_PAGE)
 
@@ -55,6 +52,19 @@ static void bank_put(struct seg *s, uint32_t hca, uint32_t bank)
 }
 
 /* ---- allocations ---- */
+
+static int memic_free(struct seg *s, uint32_t idx)
+{
+	const struct hw_memic *m = seg_at(s, SEG_T_MEMIC, idx);
+	uint32_t hca = m->hca, bank = m->bank;
+
+	fw_free(s, SEG_T_MEMIC, idx);
+	bank_put(s, hca, bank);
+	return 0;
+}
+
+FW_KIND(MEMIC, hw_memic, .name = "dm", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_memic),
+	.free = memic_free);
 
 struct places {
 	uint64_t used; /* a bit per page of the bank */
@@ -175,15 +185,5 @@ enum fw_r fw_cmd_dealloc_memic(struct fw_call *k)
 		return FW_R_MEMIC_NONE;
 	if (m->refs)
 		return FW_R_MEMIC_IN_USE;
-	return fw_errno(k, fw_memic_free(k->s, idx));
-}
-
-int fw_memic_free(struct seg *s, uint32_t idx)
-{
-	const struct hw_memic *m = seg_at(s, SEG_T_MEMIC, idx);
-	uint32_t hca = m->hca, bank = m->bank;
-
-	fw_free(s, SEG_T_MEMIC, idx);
-	bank_put(s, hca, bank);
-	return 0;
+	return fw_errno(k, memic_free(k->s, idx));
 }

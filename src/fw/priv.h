@@ -194,7 +194,6 @@ int fw_qp_free(struct seg *s, uint32_t qpn);
 int fw_srq_free(struct seg *s, uint32_t srqn);
 int fw_cq_free(struct seg *s, uint32_t cqn);
 int fw_mkey_free(struct seg *s, uint32_t idx);
-int fw_memic_free(struct seg *s, uint32_t idx);
 int fw_obj_free(struct seg *s, uint32_t idx);
 /* The last half of fw_mkey_free(), for a key that is disabled and has no users. */
 int fw_mkey_release(struct seg *s, uint32_t idx);

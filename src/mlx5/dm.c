@@ -213,6 +213,8 @@ static int dm_answer(struct uv_bundle *b, const struct mlx5_dm_map *m, uint16_t 
 	uint16_t index = (uint16_t)m->first;
 	int r = uv_b_out(b, index_attr, &index, sizeof(index));
 
+	if (r == -ENOENT)
+		return uv_why(b, r, "there is no room for the index of the page");
 	return r ? r : uv_b_out(b, offset_attr, &offset, sizeof(offset));
 }
 

@@ -143,8 +143,8 @@ struct seg_hdr {
 	 */
 	_Atomic uint64_t epoch;
 	char name[64]; /* name of the fabric */
-	struct seg_tap tap;
 	struct seg_table_hdr table[SEG_T_COUNT];
+	struct seg_tap tap;
 };
 
 /* A mem descriptor of another process, kept because process_vm_* refuses that process (mem.c). */

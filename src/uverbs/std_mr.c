@@ -140,7 +140,7 @@ static int rereg(struct uv_bundle *b, struct uv_mr *mr, const struct ib_uverbs_r
 	if (pages && has_umem(&to))
 		r = uv_umem_get(b->file, to.start, to.len, to.access);
 	else if (!pages && (was.access ^ to.access) & IBV_ACCESS_ON_DEMAND)
-		r = -EOPNOTSUPP;
+		r = uv_no(-EOPNOTSUPP, "only new memory can make a region on demand, or end it");
 	else if (!pages && has_umem(&to)) /* the same pages, which are counted already */
 		r = uv_umem_check(to.start, to.len, to.access);
 	if (r)
