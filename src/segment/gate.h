@@ -15,8 +15,8 @@
  *
  * Revoker: first makes its change (the key's state), then calls gate_shut(). GATE_SHUT and
  * GATE_GONE: no copy that was decided before the call happens after it. GATE_OPEN: the thread runs,
- * or copies inside its own memory, which no kernel call does for it, or changes a key: wait and
- * call again.
+ * or copies inside its own memory, which no kernel call does for it, or changes a key or device
+ * memory: wait and call again.
  */
 #ifndef SOFTHCA_SEGMENT_GATE_H
 #define SOFTHCA_SEGMENT_GATE_H
@@ -36,8 +36,9 @@ struct seg_gate {
 };
 
 #define GATE_REVOKED (UINT64_C(1) << 63)
-#define GATE_OWN (GATE_REVOKED - 1)  /* copies by CPU instructions are in progress, or were */
-#define GATE_BUSY (GATE_REVOKED - 2) /* the device changes its own state: a key, its list */
+#define GATE_OWN (GATE_REVOKED - 1) /* copies by CPU instructions are in progress, or were */
+/* the device changes its own state: a key, its list, its memory */
+#define GATE_BUSY (GATE_REVOKED - 2)
 
 /* While it is set, this thread's copies through mem.h pass this gate. */
 extern TLS_IE struct seg_gate *mem_gate;

@@ -203,9 +203,29 @@ static int copy_foreign(struct seg *s, struct mem_slot m, const struct mem_job *
 	return r;
 }
 
-static inline bool may_copy_own(void)
+/* Does it overlap this process's mapping of the segment? */
+static bool in_segment(const struct seg *s, uint64_t va, uint64_t len)
 {
-	return __builtin_expect(!mem_gate, 1) || gate_pass(mem_gate, GATE_OWN);
+	uint64_t base = (uintptr_t)s->base;
+
+	return va < base + s->size && len > 0 && va + len > base;
+}
+
+bool mem_pass_own(const struct seg *s, const struct mem_vec *v, unsigned int n,
+		  const struct iovec *io, unsigned int nio)
+{
+	bool shared = false;
+
+	for (unsigned int i = 0; i < n && !shared; i++)
+		shared = in_segment(s, v[i].va, v[i].len);
+	for (unsigned int i = 0; i < nio && !shared; i++)
+		shared = in_segment(s, (uintptr_t)io[i].iov_base, io[i].iov_len);
+	return gate_pass(mem_gate, shared ? GATE_BUSY : GATE_OWN);
+}
+
+static inline bool may_copy_own(const struct seg *s, const struct mem_job *j)
+{
+	return __builtin_expect(!mem_gate, 1) || mem_pass_own(s, j->v, j->nv, j->io, j->nio);
 }
 
 static int copy(struct seg *s, struct mem_slot m, const struct mem_job *j)
@@ -213,8 +233,8 @@ static int copy(struct seg *s, struct mem_slot m, const struct mem_job *j)
 	if (j->nv > MEM_MAX_VEC || j->nio > MEM_MAX_VEC)
 		return -EINVAL;
 	if (mem_is_self(s, m))
-		return may_copy_own() ? mem_copy_own(j->v, j->nv, j->io, j->nio, j->write)
-				      : -ECANCELED;
+		return may_copy_own(s, j) ? mem_copy_own(j->v, j->nv, j->io, j->nio, j->write)
+					  : -ECANCELED;
 	return copy_foreign(s, m, j);
 }
 
@@ -234,22 +254,24 @@ int mem_read(struct seg *s, struct mem_slot m, uint64_t va, void *dst, size_t le
 {
 	struct mem_vec v = {va, len};
 	struct iovec io = {dst, len};
+	const struct mem_job j = {&v, &io, 1, 1, false, mem_gate};
 
 	if (mem_is_self(s, m))
-		return may_copy_own() ? mem_guarded_copy(dst, (const void *)(uintptr_t)va, len)
-				      : -ECANCELED;
-	return copy_foreign(s, m, &(struct mem_job){&v, &io, 1, 1, false, mem_gate});
+		return may_copy_own(s, &j) ? mem_guarded_copy(dst, (const void *)(uintptr_t)va, len)
+					   : -ECANCELED;
+	return copy_foreign(s, m, &j);
 }
 
 int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, size_t len)
 {
 	struct mem_vec v = {va, len};
 	struct iovec io = {(void *)(uintptr_t)src, len};
+	const struct mem_job j = {&v, &io, 1, 1, true, mem_gate};
 
 	if (mem_is_self(s, m))
-		return may_copy_own() ? mem_guarded_copy((void *)(uintptr_t)va, src, len)
-				      : -ECANCELED;
-	return copy_foreign(s, m, &(struct mem_job){&v, &io, 1, 1, true, mem_gate});
+		return may_copy_own(s, &j) ? mem_guarded_copy((void *)(uintptr_t)va, src, len)
+					   : -ECANCELED;
+	return copy_foreign(s, m, &j);
 }
 
 /* Cuts [off, off + len) out of a list into `out`; returns the number of vectors. */

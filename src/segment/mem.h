@@ -88,6 +88,14 @@ struct seg_word {
 	struct seg_lock lock;
 } SEG_ELEM;
 
+/*
+ * Pass mem_gate for a copy within this process. Bytes of the segment (device memory) are not its
+ * own: a thread that is stopped in such a copy is waited for, as with a change of the device's
+ * state.
+ */
+bool mem_pass_own(const struct seg *s, const struct mem_vec *v, unsigned int n,
+		  const struct iovec *io, unsigned int nio);
+
 static inline bool mem_is_self(const struct seg *s, struct mem_slot m)
 {
 	return m.slot == s->self && m.gen == s->self_gen && m.slot != SEG_NONE;

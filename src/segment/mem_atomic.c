@@ -73,8 +73,9 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	if (!mem_is_self(s, m))
 		r = foreign(s, m, va, size, next, arg, out);
 	else
-		r = !mem_gate || gate_pass(mem_gate, GATE_OWN) ? own(va, size, next, arg, out)
-							       : -ECANCELED;
+		r = !mem_gate || mem_pass_own(s, &(struct mem_vec){va, size}, 1, NULL, 0)
+			    ? own(va, size, next, arg, out)
+			    : -ECANCELED;
 	POINT("word-done");
 	seg_unlock_turn(s, l, turn);
 	return r;

@@ -253,6 +253,40 @@ static void copies_through_a_gate(struct seg *s, struct mem_slot m, struct world
 	mem_gate = NULL;
 }
 
+static uint64_t same_value(uint64_t was, const void *arg)
+{
+	(void)arg;
+	return was;
+}
+
+/* Nobody goes on before a thread that is stopped while it copies from or to the segment itself. */
+static void the_segment_is_nobodys_own(void **state)
+{
+	struct seg *s = *state;
+	struct world *w = world_make(s);
+	struct seg_gate *g = gate_of(s, s->self);
+	uint8_t own[16] = {0}, *shared = (uint8_t *)&seg_proc(s, s->self)->ring[1].gate;
+	struct mem_vec v = {(uintptr_t)own, 8};
+	struct iovec io = {shared, 8};
+	uint64_t was;
+
+	mem_gate = g;
+	gate_reset(g);
+	assert_int_equal(mem_read(s, mem_self(s), (uintptr_t)own, own + 8, 8), 0);
+	assert_int_equal(gate_word(g), GATE_OWN);
+	assert_int_equal(mem_write(s, mem_self(s), (uintptr_t)shared, own, 8), 0);
+	assert_int_equal(gate_word(g), GATE_BUSY);
+	gate_reset(g);
+	assert_int_equal(mem_writev(s, mem_self(s), &v, 1, &io, 1), 0);
+	assert_int_equal(gate_word(g), GATE_BUSY);
+	gate_reset(g);
+	assert_int_equal(mem_atomic(s, mem_self(s), (uintptr_t)shared, 8, same_value, NULL, &was),
+			 0);
+	assert_int_equal(gate_word(g), GATE_BUSY);
+	mem_gate = NULL;
+	world_free(w);
+}
+
 static void lists_longer_than_a_gate(void **state)
 {
 	struct seg *s = *state;
@@ -282,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_can_be_shut_out),
 		cmocka_unit_test(lists_longer_than_a_gate),
+		cmocka_unit_test(the_segment_is_nobodys_own),
 		cmocka_unit_test(a_stopped_writer_does_not_write),
 	};
 
