@@ -106,7 +106,7 @@ static bool still_mapped(const struct uv_context *ctx, const struct mlx5_dm_map 
 	bool found = false;
 	struct stat st;
 	char buf[4096];
-	ssize_t n;
+	ssize_t n = -1;
 
 	if (fd < 0 || !bytes || sys_fstat(ctx->seg->fd, &st) < 0) {
 		if (fd >= 0)
@@ -121,7 +121,7 @@ static bool still_mapped(const struct uv_context *ctx, const struct mlx5_dm_map 
 				l = (struct maps_line){0};
 			}
 	sys_close(fd);
-	return found;
+	return found || n < 0;
 }
 
 /* ---- allocations */
