@@ -139,7 +139,8 @@ void fab_ip6_towards(struct seg *s, uint32_t at, const uint8_t dst[16], uint8_t 
  * fab_if_del(): 0; -EADDRNOTAVAIL: it has no such one. Prefix 0 stands for any. The secondary
  * addresses of an IPv4 subnet go with its primary one, as __inet_del_ifa() does it while the
  * interface's sysctl promote_secondaries is 0, the kernel's default.
- * fab_if_set(): instead of those of its family; 0; -EEXIST: another port has it.
+ * fab_if_set(): instead of those of its family; 0; -EEXIST: another port has it; -ENOSPC: those of
+ * other interfaces of the port and of the other family leave no room, and nothing has changed.
  */
 int fab_if_add(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix);
 int fab_if_del(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix);

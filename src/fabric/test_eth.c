@@ -242,6 +242,22 @@ static void the_address_of_the_rule_comes_and_goes(void **state)
 	assert_entry(0x7f010001, 2);
 }
 
+/* The rule's IPv4 address needs no place in the table; one in its stead does. */
+static void what_has_no_room_changes_nothing(void **state)
+{
+	static const uint8_t ip4[4] = {10, 1, 2, 3};
+	uint8_t ip6[16] = {0xfd};
+	uint32_t h2 = port_of("h2"), was = fab_ip4(&seg, h2);
+
+	assert_true(was);
+	for (ip6[15] = 1; ip6[15] <= HW_ADDRS; ip6[15]++)
+		assert_int_equal(fab_if_add(&seg, h2, ip6, 16, 64), 0);
+	assert_int_equal(fab_if_set(&seg, h2, ip4, 4, 24), -ENOSPC);
+	assert_int_equal(fab_ip4(&seg, h2), was);
+	for (ip6[15] = 1; ip6[15] <= HW_ADDRS; ip6[15]++)
+		assert_int_equal(fab_if_del(&seg, h2, ip6, 16, 64), 0);
+}
+
 static void an_interface_has_many_addresses(void **state)
 {
 	uint32_t h1 = port_of("h1");
@@ -472,6 +488,7 @@ int main(void)
 		T(a_qp_holds_the_entry_of_its_address),
 		T(the_address_of_the_rule_comes_and_goes),
 		T(an_interface_has_many_addresses),
+		T(what_has_no_room_changes_nothing),
 		T(secondary_addresses_go_with_their_primary_one),
 		T(vlans_have_interfaces),
 		T(ipv6_addresses_have_their_subnets),
