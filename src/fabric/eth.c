@@ -187,6 +187,8 @@ int fab_eth_neighbour(struct seg *s, uint32_t at, const uint8_t ip[16], uint8_t 
 	int r = 0;
 
 	memset(mac, 0, 6);
+	if (at == SEG_NONE) /* a VLAN's interface is gone, and the GID table says so next */
+		return -ENODEV;
 	if (ib_gid_is_ip4(ip))
 		r = neighbour4(s, at, be32_load(ip + 12), &to, mac);
 	else if (fab_ip6_on_link(s, at, ip))

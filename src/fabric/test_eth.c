@@ -348,6 +348,9 @@ static void vlans_have_interfaces(void **state)
 	      "DEVTYPE=vlan\nINTERFACE=rce0.101\nIFINDEX=1000065\n");
 	shows("sys/devices/virtual/net/rce0.101/iflink", "1000001\n");
 	/* neighbours of the same VLAN alone */
+	assert_int_equal(fab_eth_neighbour(&seg, SEG_NONE, gid, mac), -ENODEV);
+	fab_ip6_linklocal(&seg, h2, local);
+	assert_int_equal(fab_eth_neighbour(&seg, SEG_NONE, local, mac), -ENODEV);
 	assert_int_equal(fab_eth_neighbour(&seg, h2, gid, mac), -ETIMEDOUT);
 	fab_ip6_linklocal(&seg, h1, local);
 	assert_int_equal(fab_eth_neighbour(&seg, h2, local, mac), 0);
