@@ -405,6 +405,8 @@ void link_forget(struct link *l, struct seg *s)
 	s->self = SEG_NONE;
 	s->self_gen = 0;
 	s->self_pid = 0;
+	/* The same. */
+	atomic_store(&s->tap_busy, 0);
 	memfd_forked(s);
 }
 
