@@ -249,9 +249,9 @@ static void uc_is_not_answered(void **state)
 }
 
 /*
- * A request that UC refuses is dropped, and both ends go on (IBA 9.9.3, class E; check_rkey() and
- * RESPST_ERR_LENGTH of rxe_resp.c, hfi1_uc_rcv()): a wrong key takes no receive, a receive that is
- * too short stays.
+ * A request that UC refuses is dropped, and both ends go on: a wrong key takes no receive, a
+ * receive that is too short stays (RESPST_ERR_RKEY_VIOLATION and RESPST_ERR_LENGTH of rxe_resp.c
+ * without an SRQ, there classes E and D; `drop` and `rewind` of hfi1_uc_rcv()).
  */
 static void uc_drops_what_it_refuses(void **state)
 {
