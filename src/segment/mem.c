@@ -5,7 +5,9 @@
  * allocates.
  *
  * A foreign slot is checked before each access and marked in_flight during it, so that an exec
- * waits for the copy and the new image is never written (seg_proc_exec_begin).
+ * waits for the copy and the new image is never written (seg_proc_exec_begin). The kernel's own
+ * mark of the end (seg_proc_life_ended) keeps a process that has got the pid from being written,
+ * even while the supervisor is late.
  */
 #include "segment/mem.h"
 #include "segment/memfd.h"
@@ -197,7 +199,7 @@ static int copy_foreign(struct seg *s, struct mem_slot m, const struct mem_job *
 	if (!p || p->gen != m.gen)
 		return -ESRCH;
 	atomic_fetch_add(&p->in_flight, 1);
-	if (atomic_load(&p->state) == SEG_PROC_LIVE)
+	if (atomic_load(&p->state) == SEG_PROC_LIVE && !seg_proc_life_ended(p))
 		r = copy_live(s, m, p, j);
 	atomic_fetch_sub(&p->in_flight, 1);
 	return r;

@@ -248,6 +248,20 @@ void seg_proc_exec_failed(struct seg_proc *p)
 	atomic_compare_exchange_strong(&p->state, &execing, SEG_PROC_LIVE);
 }
 
+/*
+ * The list has one node, and the distance from a node to its word may be any number: so the node
+ * stays in the memory of the process, and the segment contains no pointer.
+ */
+void seg_proc_life_begin(struct seg_proc *p, struct seg_life *l)
+{
+	l->node.next = &l->head.list;
+	l->head.list.next = &l->node;
+	l->head.futex_offset = (long)((uintptr_t)&p->life - (uintptr_t)&l->node);
+	l->head.list_op_pending = NULL;
+	if (!sys_call(SYS_set_robust_list, &l->head, sizeof(l->head)))
+		atomic_store(&p->life, (uint32_t)sys_call(SYS_gettid));
+}
+
 void seg_proc_rouse(struct seg *s, uint32_t slot)
 {
 	struct seg_proc *p = seg_proc(s, slot);

@@ -11,6 +11,8 @@
 #include "segment/seg.h"
 #include "segment/lock.h"
 
+#include <linux/futex.h>
+
 enum seg_proc_state {
 	SEG_PROC_FREE,
 	SEG_PROC_LIVE,
@@ -78,6 +80,7 @@ struct seg_proc {
 	 */
 	_Atomic uint32_t rings_high;
 	_Atomic uint32_t foreign; /* number of its threads that arm a CQ of another process */
+	_Atomic uint32_t life;    /* seg_proc_life_begin() */
 	struct seg_ring ring[SEG_RINGS];
 } SEG_ELEM;
 
@@ -179,6 +182,24 @@ enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t
  */
 bool seg_proc_exec_begin(struct seg_proc *p);
 void seg_proc_exec_failed(struct seg_proc *p);
+
+/*
+ * From now on the kernel itself marks the slot when the calling thread ends, as an exec or a kill
+ * makes it: before the memory changes and before the pid is free for another process
+ * (exit_robust_list() from mm_release(), kernel/fork.c). The thread must be the library's own, end
+ * last of all, and use no robust mutex. `l` outlives the thread.
+ */
+struct seg_life {
+	struct robust_list_head head;
+	struct robust_list node;
+};
+void seg_proc_life_begin(struct seg_proc *p, struct seg_life *l);
+
+/* Has the kernel marked it? False, too, for a process whose device thread does not run yet. */
+static inline bool seg_proc_life_ended(const struct seg_proc *p)
+{
+	return atomic_load(&p->life) & FUTEX_OWNER_DIED;
+}
 
 /* The process's device thread has work: wake it (futex; callable in a trap). */
 void seg_proc_rouse(struct seg *s, uint32_t slot);

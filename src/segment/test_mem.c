@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <ucontext.h>
 
@@ -240,6 +241,92 @@ static void dead_execing_or_replaced_peer_is_esrch(void **state)
 	peer_end(p);
 }
 
+static void *pause_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void peer_lives(struct seg *s, struct test_child *c, void *arg)
+{
+	static struct seg_life life;
+
+	seg_proc_life_begin(seg_proc(s, s->self), &life);
+	peer_run(s, c, arg);
+}
+
+/* The supervisor has not run since the death, and another process has got the pid. */
+static void a_stranger_with_the_pid_is_not_written(void **state)
+{
+	struct seg *s = *state;
+	struct peer *dead = peer_shared(), *other = peer_shared();
+	uint64_t va = (uint64_t)(uintptr_t)other->page + 7;
+	struct test_child c, stranger;
+	uint8_t b = 0x55;
+
+	test_spawn(s, &c, peer_lives, dead);
+	assert_true(test_wait(c.tell[0]));
+	peer_start(s, other, &stranger);
+	assert_int_equal(mem_write(s, dead->m, (uint64_t)(uintptr_t)dead->page, &b, 1), 0);
+	kill(c.pid, SIGKILL);
+	test_reap(&c);
+	assert_int_equal(seg_proc(s, dead->m.slot)->state, SEG_PROC_LIVE);
+	seg_proc(s, dead->m.slot)->pid = (uint32_t)stranger.pid;
+	assert_int_equal(mem_write(s, dead->m, va, &b, 1), -ESRCH);
+	assert_int_equal(mem_read(s, other->m, va, &b, 1), 0);
+	assert_int_equal(b, 0x22);
+	kill(stranger.pid, SIGKILL);
+	test_reap(&stranger);
+	peer_end(dead);
+	peer_end(other);
+}
+
+static void *lives_beside(void *arg)
+{
+	static struct seg_life life;
+	struct seg *s = arg;
+
+	seg_proc_life_begin(seg_proc(s, s->self), &life);
+	return pause_for_ever(NULL);
+}
+
+static void peer_execs(struct seg *s, struct test_child *c, void *arg)
+{
+	char *argv[] = {"cat", NULL}, *none[] = {NULL};
+	struct peer *p = arg;
+	pthread_t t;
+
+	p->m = mem_self(s);
+	fcntl(c->tell[1], F_SETFD, FD_CLOEXEC);
+	if (pthread_create(&t, NULL, lives_beside, s))
+		_exit(1);
+	while (!seg_proc(s, s->self)->life)
+		sched_yield();
+	dup2(c->go[0], 0);
+	test_tell(c->tell[1]);
+	sys_call(SYS_execve, "/bin/cat", argv, none);
+	_exit(2);
+}
+
+/* An exec by the program's own instruction, which no wrapper announces. */
+static void an_unannounced_exec_ends_a_life(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+	uint8_t b;
+
+	test_spawn(s, &c, peer_execs, p);
+	assert_true(test_wait(c.tell[0]));
+	assert_false(test_wait(c.tell[0])); /* closed by the exec */
+	assert_int_equal(seg_proc(s, p->m.slot)->state, SEG_PROC_LIVE);
+	assert_true(seg_proc_life_ended(seg_proc(s, p->m.slot)));
+	assert_int_equal(mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1), -ESRCH);
+	assert_int_equal(test_reap(&c), 0);
+	peer_end(p);
+}
+
 static void flip_counter(struct seg *s, struct test_child *c, void *arg)
 {
 	struct peer *p = arg;
@@ -370,13 +457,6 @@ out:
 
 /* ---- processes that end */
 
-static void *pause_for_ever(void *arg)
-{
-	for (;;)
-		pause();
-	return NULL;
-}
-
 static void peer_leads(struct seg *s, struct test_child *c, void *arg)
 {
 	struct peer *p = arg;
@@ -466,6 +546,8 @@ int main(void)
 		cmocka_unit_test(peer_memory_is_read_and_written),
 		cmocka_unit_test(a_record_is_never_seen_half_written),
 		cmocka_unit_test(dead_execing_or_replaced_peer_is_esrch),
+		cmocka_unit_test(a_stranger_with_the_pid_is_not_written),
+		cmocka_unit_test(an_unannounced_exec_ends_a_life),
 		cmocka_unit_test(dontfork_page_is_read_from_its_registrant),
 		cmocka_unit_test(dontfork_page_is_read_from_its_registrant_guarded),
 		cmocka_unit_test(memfd_serves_what_process_vm_is_refused),

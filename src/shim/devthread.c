@@ -146,8 +146,9 @@ static void look_for_supervisor(struct seg *s, uint64_t *at)
 
 static void *devthread(void *arg)
 {
+	static struct seg_life life; /* outlives the thread's stack; a fork child has its own */
 	struct seg *s = arg;
-	bool poll = uar_poll_mode();
+	bool poll = uar_poll_mode(), lives = false;
 	uint64_t pause = 0, idle_since = 0, look_at = 0;
 
 	if (poll)
@@ -164,6 +165,9 @@ static void *devthread(void *arg)
 			sleep_until(NULL, wake, seen, UINT64_MAX, LEAVING_NS);
 			continue;
 		}
+		if (!lives)
+			seg_proc_life_begin(me, &life);
+		lives = true;
 		if (poll && uar_any()) {
 			bool worked = uar_poll(s);
 

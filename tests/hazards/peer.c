@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,16 +144,26 @@ static pid_t fork_as(pid_t pid)
 	return (pid_t)syscall(SYS_clone3, &a, sizeof(a));
 }
 
-/* The peer is killed, and its pid is reused: at once if allowed, else after 32 000 processes. */
+/* Waits until the writer has finished. */
+static void stranger(int done)
+{
+	char c;
+
+	_exit(read(done, &c, 1) == 1 ? watch(0) : 3);
+}
+
+/*
+ * The peer is killed, and its pid is reused. The supervisor, whose pid the argument is, is stopped
+ * and learns nothing of that.
+ */
 static int pid_reuse(int argc, char **argv)
 {
 	enum ibv_wc_status s;
 	struct rc_end e;
-	int sp[2], ready[2], status;
+	int sp[2], done[2], status;
 	pid_t pid, again;
-	char c;
 
-	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp) && !pipe(ready));
+	CHECK(argc == 2 && !socketpair(AF_UNIX, SOCK_STREAM, 0, sp) && !pipe(done));
 	pid = fork();
 	if (!pid)
 		target(sp[1], NULL);
@@ -161,22 +172,21 @@ static int pid_reuse(int argc, char **argv)
 		rc_write(&e, 0, SIZE, 0);
 		CHECK(!rc_wait(&e, RC_HANGS).status);
 	}
+	CHECK(!kill(atoi(argv[1]), SIGSTOP));
+	while (rc_state(atoi(argv[1])) != 'T')
+		sched_yield();
 	CHECK(!kill(pid, SIGKILL) && waitpid(pid, &status, 0) == pid);
-	usleep(100000); /* whether or not the fabric knows yet: the new process is a stranger */
+	usleep(20000); /* start times, which tell two processes apart, are counted in 10 ms */
 	memset(mem, AFTER, SIZE);
 	again = fork_as(pid);
 	if (again < 0) {
 		printf("cannot choose a pid here\n");
 		return SKIP;
 	}
-	if (!again) {
-		if (write(ready[1], "r", 1) != 1)
-			_exit(3);
-		_exit(watch(0.3));
-	}
-	CHECK(again == pid && read(ready[0], &c, 1) == 1);
+	if (!again)
+		stranger(done[0]);
 	s = write_on(&e);
-	CHECK(waitpid(again, &status, 0) == again);
+	CHECK(write(done[1], "d", 1) == 1 && waitpid(again, &status, 0) == again);
 	return result(s, status);
 }
 

@@ -154,7 +154,11 @@ class Trap(Both, Hazards):
         self.nothing_left()
 
     def test_a_stranger_with_the_same_pid_is_not_written_to(self):
-        self.case('peer', 'pid_reuse')
+        sup = self.status(self.fab)['supervisor']
+        try:
+            self.case('peer', 'pid_reuse', str(sup))
+        finally:
+            os.kill(sup, signal.SIGCONT)
         self.nothing_left()
 
     # 3: stock programs
