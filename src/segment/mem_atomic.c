@@ -20,19 +20,33 @@ struct seg_lock *mem_word_lock(const struct seg *s, uint64_t va)
 	return &w->lock;
 }
 
+/* A caller's word: where it is, its lock, and the turn at which the lock is held. */
+struct word {
+	struct seg *s;
+	struct seg_lock *lock;
+	uint64_t va;
+	uint32_t size;
+	uint16_t turn;
+};
+
 /*
  * For this process's memory: atomic instructions, which also exclude the program's other threads.
+ * After a stop another process may have the lock and be between its read and its write of the same
+ * page: a store now would be lost, so it is not made.
  */
-static int own(uint64_t va, uint32_t size, uint64_t (*next)(uint64_t was, const void *arg),
+static int own(const struct word *w, uint64_t (*next)(uint64_t was, const void *arg),
 	       const void *arg, uint64_t *out)
 {
-	void *p = (void *)(uintptr_t)va;
-	uint64_t was = 0, seen;
-	int r = mem_guarded_copy(&was, p, size);
+	void *p = (void *)(uintptr_t)w->va;
+	uint64_t was = 0, seen, then;
+	int r = mem_guarded_copy(&was, p, w->size);
 
 	while (!r) {
 		seen = was;
-		r = mem_guarded_cas(p, size, &seen, next(was, arg));
+		then = next(was, arg);
+		if (!seg_lock_has_turn(w->s, w->lock, w->turn))
+			return -ECANCELED;
+		r = mem_guarded_cas(p, w->size, &seen, then);
 		if (!r && seen == was)
 			break;
 		was = seen;
@@ -60,13 +74,12 @@ static int foreign(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out)
 {
-	struct seg_lock *l = mem_word_lock(s, va);
-	uint16_t turn;
+	struct word w = {.s = s, .lock = mem_word_lock(s, va), .va = va, .size = size};
 	int r;
 
 	if ((size != 4 && size != 8) || va % size)
 		return -EINVAL;
-	r = seg_lock_turn(s, l, SEG_LOCK_DATA_NS, &turn);
+	r = seg_lock_turn(s, w.lock, SEG_LOCK_DATA_NS, &w.turn);
 	if (r < 0)
 		return r;
 	POINT("word-locked");
@@ -74,9 +87,9 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 		r = foreign(s, m, va, size, next, arg, out);
 	else
 		r = !mem_gate || mem_pass_own(s, &(struct mem_vec){va, size}, 1, NULL, 0)
-			    ? own(va, size, next, arg, out)
+			    ? own(&w, next, arg, out)
 			    : -ECANCELED;
 	POINT("word-done");
-	seg_unlock_turn(s, l, turn);
+	seg_unlock_turn(s, w.lock, w.turn);
 	return r;
 }
