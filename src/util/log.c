@@ -34,6 +34,10 @@ static int lost;      /* a write failed; reported once */
 static dev_t err_dev; /* identity of standard error: a program may reuse the number */
 static ino_t err_ino;
 static int writing; /* tid of the thread that writes, 0 none */
+static int barred;  /* another process has kept the file lock too long: it is stopped */
+/* The reader of the live trace does not read; `missing` lines were dropped since. */
+static int stuck;
+static uint32_t missing;
 
 static const struct {
 	const char *name;
@@ -217,6 +221,8 @@ int log_live(const char *topics_, const char *options, const char *fifo)
 	}
 	log_fd = live_fd;
 	log_pipe = true;
+	stuck = 0;
+	missing = 0;
 	log_json = false;
 	read_options(options);
 	__atomic_store_n(&log_mask, topics_of(topics_), __ATOMIC_RELEASE);
@@ -290,10 +296,15 @@ static int take_turn(int tid)
 		if (!ours)
 			ours = __atomic_compare_exchange_n(&writing, &none, tid, false,
 							   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-		if (ours && sys_fcntl(log_fd, F_SETLK, (long)&l) != -EAGAIN)
+		if (ours && sys_fcntl(log_fd, F_SETLK, (long)&l) != -EAGAIN) {
+			__atomic_store_n(&barred, 0, __ATOMIC_RELAXED);
+			return 1;
+		}
+		if (ours && __atomic_load_n(&barred, __ATOMIC_RELAXED))
 			return 1;
 		sys_call(SYS_nanosleep, &nap, NULL);
 	} while (clock_now_ns() < end);
+	__atomic_store_n(&barred, ours, __ATOMIC_RELAXED);
 	/* fork() may have copied the word of a thread that does not exist here. */
 	__atomic_store_n(&writing, tid, __ATOMIC_RELAXED);
 	return 1;
@@ -353,6 +364,37 @@ static void complain(int err)
 	sys_write(2, line, n);
 }
 
+/* Lines of at most PIPE_BUF bytes are whole or absent; POLLOUT says that one more has room. */
+static bool reader_is_stuck(void)
+{
+	struct pollfd pfd = {.fd = log_fd, .events = POLLOUT};
+
+	if (!__atomic_load_n(&stuck, __ATOMIC_RELAXED))
+		return false;
+	if (sys_call(SYS_poll, &pfd, 1, 0) == 0) {
+		__atomic_fetch_add(&missing, 1, __ATOMIC_RELAXED);
+		return true;
+	}
+	return false;
+}
+
+/* In the trace itself: its reader is the one to know. */
+static __attribute__((noinline)) void tell_missing(void)
+{
+	char text[80];
+	uint32_t n;
+	struct rec r;
+
+	__atomic_store_n(&stuck, 0, __ATOMIC_RELAXED);
+	n = __atomic_exchange_n(&missing, 0, __ATOMIC_RELAXED);
+	if (!n)
+		return;
+	fmt(text, sizeof(text), "%u lines are missing: the trace was not read", n);
+	rec_begin(&r, LOG_ERROR, NULL, 0);
+	rec_say(&r, "text", "", text);
+	rec_end(&r);
+}
+
 void log_write(const char *line, size_t n)
 {
 	/* A full disk or a closed reader must not disturb the program. */
@@ -361,6 +403,12 @@ void log_write(const char *line, size_t n)
 	struct timespec now = {0};
 	int tid = log_pipe ? (int)sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0) : 0, turn = 0, r;
 
+	if (__builtin_expect(log_fd == live_fd, 0)) {
+		if (reader_is_stuck())
+			return;
+		if (__atomic_load_n(&stuck, __ATOMIC_RELAXED))
+			tell_missing();
+	}
 	sys_call(SYS_rt_sigprocmask, SIG_BLOCK, &mine, &old, sizeof(old));
 	sys_call(SYS_rt_sigpending, &pending, sizeof(pending));
 	if (log_pipe)
@@ -373,6 +421,10 @@ void log_write(const char *line, size_t n)
 		complain(r);
 	else if (r == -EPIPE)
 		log_live_end(); /* the reader has gone */
+	else if (r == -EAGAIN) {
+		__atomic_fetch_add(&missing, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&stuck, 1, __ATOMIC_RELAXED);
+	}
 	if (r == -EPIPE || r == -EFBIG)
 		sys_call(SYS_rt_sigtimedwait, &mine, NULL, &now, sizeof(mine));
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &old, NULL, sizeof(old));

@@ -9,9 +9,11 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/log.h"
+#include "util/test_time.h"
 
 static void topics_come_from_the_environment(void **state)
 {
@@ -68,11 +70,57 @@ static void a_line_is_one_write_and_keeps_errno(void **state)
 	unsetenv("SOFTHCA_TRACE_FILE");
 }
 
+/* What is in the FIFO; `size` has room for all of it. */
+static size_t drain(int fd, char *to, size_t size)
+{
+	size_t got = 0;
+	ssize_t n;
+
+	while ((n = read(fd, to + got, size - 1 - got)) > 0)
+		got += (size_t)n;
+	to[got] = '\0';
+	return got;
+}
+
+/* The first line waits a second for the reader, the others do not, and the reader is told. */
+static void a_stopped_reader_costs_one_wait(void **state)
+{
+	static char text[1 << 20], dir[] = "/tmp/softhca-test-log-XXXXXX", path[64];
+	uint64_t from;
+	int fd;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/fifo", dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	assert_true(fd >= 0);
+	while (write(fd, text, 4096) == 4096)
+		;
+	log_finish();
+	assert_int_equal(log_live("fw", "", path), 0);
+	from = test_own_ns();
+	for (int i = 0; i < 20; i++)
+		TRACE(LOG_FW, "line %d", i);
+	assert_in_range(test_own_ns() - from, 900000000, 5000000000);
+	drain(fd, text, sizeof(text));
+	TRACE(LOG_FW, "the next one");
+	TRACE(LOG_FW, "and another");
+	drain(fd, text, sizeof(text));
+	assert_non_null(strstr(text, "error: 20 lines are missing: the trace was not read\n"));
+	assert_non_null(strstr(text, "fw: the next one\n"));
+	assert_non_null(strstr(text, "fw: and another\n"));
+	log_live_end();
+	close(fd);
+	unlink(path);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(topics_come_from_the_environment),
 		cmocka_unit_test(a_line_is_one_write_and_keeps_errno),
+		cmocka_unit_test(a_stopped_reader_costs_one_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
