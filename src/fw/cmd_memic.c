@@ -42,7 +42,7 @@ static enum fw_r bank_get(struct fw_call *k, uint32_t *bank)
 	return FW_R_NONE;
 }
 
-/* Free the adapter's bank with its last allocation. */
+/* Free the adapter's bank when it has no allocation. */
 static void bank_put(struct seg *s, uint32_t hca, uint32_t bank)
 {
 	seg_for_each_live (s, SEG_T_MEMIC, i)
@@ -79,7 +79,24 @@ static uint64_t page_bits(uint32_t start, uint32_t len)
 	return (n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX) << start / HW_MEMIC_PAGE;
 }
 
-static struct places places_of(struct seg *s, uint32_t hca)
+/*
+ * A page that was freed with its file while somebody maps it, a fork child or a program that has
+ * closed the file, is used, too: it must not be another owner's.
+ */
+static void add_mapped(struct seg *s, uint32_t bank, struct places *p)
+{
+	if (!hw_memic_mapped(s, hw_membank_at(s, bank, 0), HW_MEMIC_BAR_SIZE))
+		return;
+	for (uint32_t at = 0; at < HW_MEMIC_BAR_SIZE; at += HW_MEMIC_PAGE) {
+		if (p->used & page_bits(at, 1) ||
+		    !hw_memic_mapped(s, hw_membank_at(s, bank, at), HW_MEMIC_PAGE))
+			continue;
+		p->used |= page_bits(at, 1);
+		p->bytes += HW_MEMIC_PAGE;
+	}
+}
+
+static struct places places_of(struct seg *s, uint32_t hca, uint32_t bank)
 {
 	struct places p = {0};
 
@@ -91,6 +108,7 @@ static struct places places_of(struct seg *s, uint32_t hca)
 		p.used |= page_bits(m->start, m->len);
 		p.bytes += m->len;
 	}
+	add_mapped(s, bank, &p);
 	return p;
 }
 
@@ -120,32 +138,24 @@ static enum fw_r memic_check(const struct fw_call *k)
 	return FW_R_NONE;
 }
 
-enum fw_r fw_cmd_alloc_memic(struct fw_call *k)
+/* Find a place in the bank and claim it. */
+static enum fw_r memic_make(struct fw_call *k, uint32_t bank)
 {
-	uint32_t from, len, at, bank, idx;
-	enum fw_r r = memic_check(k);
-	struct places p;
+	struct places p = places_of(k->s, k->c->hca, bank);
+	uint32_t from, len = (uint32_t)IN(memic_size), at, idx;
 	struct hw_memic *m;
+	enum fw_r r;
 
-	if (r)
-		return r;
 	from = (uint32_t)(IN(range_start_addr) - HW_MEMIC_BAR_START);
-	len = (uint32_t)IN(memic_size);
-	p = places_of(k->s, k->c->hca);
 	if (len > HW_MEMIC_SIZE - MIN(p.bytes, HW_MEMIC_SIZE))
 		return FW_R_MEMIC_FULL;
 	at = place_find(&p, from, from + (uint32_t)IN(range_size), len,
 			MAX(HW_MEMIC_PAGE, ALIGN_UNIT << IN(log_memic_addr_alignment)));
 	if (at == UINT32_MAX)
 		return FW_R_MEMIC_FULL;
-	r = bank_get(k, &bank);
+	r = fw_alloc(k, SEG_T_MEMIC, &idx, &m);
 	if (r)
 		return r;
-	r = fw_alloc(k, SEG_T_MEMIC, &idx, &m);
-	if (r) {
-		bank_put(k->s, k->c->hca, bank);
-		return r;
-	}
 	m->hca = k->c->hca;
 	m->uid = k->c->uid;
 	m->bank = bank;
@@ -156,6 +166,21 @@ enum fw_r fw_cmd_alloc_memic(struct fw_call *k)
 	LAYOUT_SET(alloc_memic_out, k->out, memic_start_addr, HW_MEMIC_BAR_START + at);
 	fw_commit(&m->flags);
 	return FW_R_NONE;
+}
+
+enum fw_r fw_cmd_alloc_memic(struct fw_call *k)
+{
+	enum fw_r r = memic_check(k);
+	uint32_t bank;
+
+	if (!r)
+		r = bank_get(k, &bank);
+	if (r)
+		return r;
+	r = memic_make(k, bank);
+	if (r)
+		bank_put(k->s, k->c->hca, bank);
+	return r;
 }
 
 struct hw_memic *fw_memic_at(struct fw_call *k, uint64_t addr, uint64_t len, uint32_t *idx)

@@ -50,4 +50,11 @@ static inline uint8_t *hw_membank_at(const struct seg *s, uint32_t bank, uint64_
 	return b ? b->bytes + offset : NULL;
 }
 
+/*
+ * A descriptor to map those bytes by, and nothing else: while a mapping made from it is left, in
+ * any process, hw_memic_mapped() is true of them. Close it after mmap(). -errno: no /proc.
+ */
+int hw_memic_open(const struct seg *s, const uint8_t *bytes, uint64_t len);
+bool hw_memic_mapped(const struct seg *s, const uint8_t *bytes, uint64_t len);
+
 #endif

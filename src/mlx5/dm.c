@@ -4,16 +4,14 @@
  * dm.c. Called by uverbs, and by uar.c for mmap.
  *
  * Memory that the program still maps outlives its handle, as in the kernel: DEALLOC_MEMIC follows
- * when the process has unmapped it, which is checked whenever device memory is made or freed, or
- * by reaping the file.
+ * when no process maps it (hw_memic_mapped()), which is checked whenever device memory is made or
+ * freed, or by reaping the file.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/capability.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/param.h>
-#include <sys/stat.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <rdma/mlx5_user_ioctl_verbs.h>
@@ -59,69 +57,12 @@ static uint8_t *bytes_of(const struct uv_context *ctx, const struct mlx5_dm_map 
 	return NULL;
 }
 
-/* ---- what the process has mapped */
-
-/* The fields of a line of /proc/self/maps: "from-to perms offset major:minor inode ...". */
-struct maps_line {
-	uint64_t from, to, offset, inode;
-	unsigned int field;
-};
-enum { MAPS_FROM, MAPS_TO, MAPS_PERMS, MAPS_OFFSET, MAPS_DEV, MAPS_INODE, MAPS_REST };
-
-/* Read one character; true: the line is complete. */
-static bool line_char(struct maps_line *l, char c)
-{
-	uint64_t digit = (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-
-	if (c == '\n')
-		return true;
-	if (l->field < MAPS_REST && (c == ' ' || (c == '-' && l->field == MAPS_FROM)))
-		l->field++;
-	else if (l->field == MAPS_FROM)
-		l->from = l->from << 4 | digit;
-	else if (l->field == MAPS_TO)
-		l->to = l->to << 4 | digit;
-	else if (l->field == MAPS_OFFSET)
-		l->offset = l->offset << 4 | digit;
-	else if (l->field == MAPS_INODE)
-		l->inode = l->inode * 10 + digit;
-	return false;
-}
-
-/* Is it a mapping of those bytes of the segment, other than the one for the engine? */
-static bool line_maps(const struct maps_line *l, const struct seg *s, uint64_t inode, uint64_t off,
-		      uint64_t len)
-{
-	return l->inode == inode &&
-	       (l->from < (uintptr_t)s->base || l->from >= (uintptr_t)s->base + s->size) &&
-	       l->offset < off + len && off < l->offset + (l->to - l->from);
-}
-
-/* Without /proc nobody knows: the memory is kept until the file is closed. */
+/* By this process, or by a fork child that has inherited the mapping. */
 static bool still_mapped(const struct uv_context *ctx, const struct mlx5_dm_map *m)
 {
-	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	const uint8_t *bytes = bytes_of(ctx, m);
-	struct maps_line l = {0};
-	bool found = false;
-	struct stat st;
-	char buf[4096];
-	ssize_t n = -1;
 
-	if (fd < 0 || !bytes || sys_fstat(ctx->seg->fd, &st) < 0) {
-		if (fd >= 0)
-			sys_close(fd);
-		return true;
-	}
-	while (!found && (n = sys_read(fd, buf, sizeof(buf))) > 0)
-		for (ssize_t i = 0; i < n && !found; i++)
-			if (line_char(&l, buf[i])) {
-				found = line_maps(&l, ctx->seg, st.st_ino,
-						  (uint64_t)(bytes - ctx->seg->base), m->len);
-				l = (struct maps_line){0};
-			}
-	sys_close(fd);
-	return found || n < 0;
+	return !bytes || hw_memic_mapped(ctx->seg, bytes, m->len);
 }
 
 /* ---- allocations */
@@ -135,7 +76,7 @@ static int memic_dealloc(struct uv_context *ctx, const struct mlx5_dm_map *m)
 	return MLX5_EXEC(ctx, DEALLOC_MEMIC, NULL, in, out);
 }
 
-/* Free device memory without a handle that this process does not map any more. */
+/* Free device memory without a handle that nobody maps any more. */
 static void dm_sweep(struct uv_context *ctx)
 {
 	struct mlx5_context *mc = mlx5_context(ctx);
@@ -309,6 +250,7 @@ int mlx5_dm_mmap(struct uv_context *ctx, uint32_t index, void *addr, size_t len,
 	const struct mlx5_context *mc = mlx5_context(ctx);
 	const struct mlx5_dm_map *m = NULL;
 	const uint8_t *bytes;
+	int fd;
 
 	for (uint32_t i = 0; i < mc->ndm && !m; i++)
 		if (mc->dm[i].addr && !mc->dm[i].gone && mc->dm[i].first == index)
@@ -320,8 +262,14 @@ int mlx5_dm_mmap(struct uv_context *ctx, uint32_t index, void *addr, size_t len,
 	bytes = bytes_of(ctx, m);
 	if (!bytes)
 		return -EINVAL;
-	*out = sys_mmap(addr, len, prot, MAP_SHARED | (flags & placing), ctx->seg->fd,
-			bytes - ctx->seg->base);
+	fd = hw_memic_open(ctx->seg, bytes, m->len);
+	if (fd < 0)
+		return fd;
+	/* It may have been freed before the mark; from here on it can have no other owner. */
+	*out = bytes_of(ctx, m) == bytes ? sys_mmap(addr, len, prot, MAP_SHARED | (flags & placing),
+						    fd, bytes - ctx->seg->base)
+					 : (void *)(intptr_t)-EINVAL;
+	sys_close(fd);
 	return sys_is_err(*out) ? (int)(intptr_t)*out : 0;
 }
 

@@ -248,6 +248,39 @@ static void mapped_after_free(struct side *s)
 	MUST(!ibv_free_dm(dm));
 }
 
+/* The same when the mapping that is left is the one that a fork child has inherited. */
+static void mapped_by_a_child(struct side *s)
+{
+	struct ibv_dm *dm = alloc(s->ctx, LEN), *next;
+	int go[2], st;
+	uint8_t *map;
+	pid_t pid;
+	char c;
+
+	MUST(dm && !pipe(go));
+	map = mapping_of(dm);
+	pid = fork();
+	MUST(pid >= 0);
+	if (!pid) {
+		MUST(read(go[0], &c, 1) == 1);
+		memset(map, 0x11, LEN);
+		_exit(0);
+	}
+	MUST(!ibv_free_dm(dm));
+	MUST(next = alloc(s->ctx, LEN));
+	memset(mapping_of(next), 0x22, LEN);
+	refused(s, ALL - 2 * LEN, ENOMEM);
+	MUST(write(go[1], "", 1) == 1);
+	MUST(waitpid(pid, &st, 0) == pid && !st);
+	for (uint32_t i = 0; i < LEN; i++)
+		MUST(mapping_of(next)[i] == 0x22);
+	MUST(!ibv_free_dm(next));
+	MUST(dm = alloc(s->ctx, ALL - LEN));
+	MUST(!ibv_free_dm(dm));
+	close(go[0]);
+	close(go[1]);
+}
+
 int main(void)
 {
 	struct side s = {0}, o = {0};
@@ -281,6 +314,7 @@ int main(void)
 	MUST(!ibv_free_dm(alloc_soon(&s, ALL - LEN)));
 	fill_and_free(&s);
 	mapped_after_free(&s);
+	mapped_by_a_child(&s);
 	MUST(!ibv_destroy_qp(s.qp) && !ibv_dereg_mr(s.mr) && !ibv_free_dm(s.dm));
 	printf("all right\n");
 	return 0;
