@@ -169,7 +169,7 @@ static bool put_port(struct top_page *p, const struct top_port *t)
 	if (!t->eth)
 		snprintf(lid, sizeof(lid), "%u", t->lid);
 	return put(p, down || t->errors.rate > 0 ? TOP_BAD : TOP_PLAIN,
-		   "%-24s %-6s %5s %9s %9s %9s %9s %10" PRIu64, t->name, port_state(t->state), lid,
+		   "%-24s %-6s %5s %7s %7s %7s %7s %10" PRIu64, t->name, port_state(t->state), lid,
 		   brief(t->sent.rate, a), brief(t->out.rate, b), brief(t->received.rate, c),
 		   brief(t->in.rate, d), t->errors.n);
 }
@@ -183,7 +183,7 @@ static bool put_qp(struct top_page *p, const struct top_qp *q)
 	if (q->size)
 		snprintf(depth, sizeof(depth), "%u/%u", q->depth, q->size);
 	return put(p, q->bad ? TOP_BAD : TOP_PLAIN,
-		   "0x%06x %-15s %-4s %-5s %9s %9s %11s %-8s %7s %s", q->qpn, q->hca, q->type,
+		   "0x%06x %-14s %-4s %-5s %7s %7s %11s %-8s %7s %s", q->qpn, q->hca, q->type,
 		   q->state, q->counts ? brief(q->sent.rate, a) : "-",
 		   q->counts ? brief(q->received.rate, b) : "-", depth, *q->waits ? q->waits : "-",
 		   pid, q->comm);
@@ -198,13 +198,13 @@ bool top_page(struct top_sample *t, const struct top_view *v, struct top_page *p
 	qsort_r(t->qps, t->nqps, sizeof(*t->qps), compare_qps, (void *)v);
 	ok = put_head(p, t, v) && put(p, TOP_PLAIN, "%s", "");
 	p->fixed = p->n;
-	ok = ok && put(p, TOP_HEAD, "%-24s %-6s %5s %9s %9s %9s %9s %10s", "PORT", "STATE", "LID",
+	ok = ok && put(p, TOP_HEAD, "%-24s %-6s %5s %7s %7s %7s %7s %10s", "PORT", "STATE", "LID",
 		       "SENT/s", "BYTES/s", "RECVD/s", "BYTES/s", "ERRORS");
 	for (size_t i = 0; ok && i < t->nports; i++)
 		if (wanted_port(v, &t->ports[i]))
 			ok = put_port(p, &t->ports[i]);
 	ok = ok && put(p, TOP_PLAIN, "%s", "") &&
-	     put(p, TOP_HEAD, "%-8s %-15s %-4s %-5s %9s %9s %11s %-8s %7s %s", "QPN", "ADAPTER",
+	     put(p, TOP_HEAD, "%-8s %-14s %-4s %-5s %7s %7s %11s %-8s %7s %s", "QPN", "ADAPTER",
 		 "TYPE", "STATE", "SENT/s", "RECVD/s", "QUEUED", "WAITS", "PID", "COMMAND");
 	for (size_t i = 0; ok && i < t->nqps; i++)
 		if (wanted_qp(v, &t->qps[i]))

@@ -43,9 +43,10 @@ static void draw_line(int row, const struct top_line *l)
 	int style = l->style == TOP_HEAD ? A_REVERSE : l->style == TOP_BAD ? A_BOLD : A_NORMAL;
 
 	attrset(style);
-	mvaddnstr(row, 0, l->text, COLS);
+	/* First: a text as wide as the screen leaves the cursor in the next row. */
 	if (l->style == TOP_HEAD)
-		hline(' ' | (chtype)style, COLS);
+		mvhline(row, 0, ' ' | (chtype)style, COLS);
+	mvaddnstr(row, 0, l->text, COLS);
 	attrset(A_NORMAL);
 }
 
