@@ -73,6 +73,17 @@ static void end_old_links(struct sup *sup, const struct sup_link *l)
 	}
 }
 
+/* A name that terminals and JSON can show; a program may have given itself any. */
+static void make_plain(char *name, size_t size)
+{
+	size_t n = strnlen(name, size - 1);
+
+	for (size_t i = 0; i < n; i++)
+		if (name[i] < ' ' || name[i] > '~')
+			name[i] = '?';
+	name[n] = '\0';
+}
+
 static int do_hello(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	struct seg *s = &sup->seg;
@@ -85,7 +96,7 @@ static int do_hello(struct sup *sup, struct sup_link *l, struct sup_request *q, 
 	if (l->slot != SEG_NONE)
 		return -EALREADY;
 	q->m.host[sizeof(q->m.host) - 1] = '\0';
-	q->m.comm[sizeof(q->m.comm) - 1] = '\0';
+	make_plain(q->m.comm, sizeof(q->m.comm));
 	host = fab_host_by_name(s, q->m.host);
 	if (host == SEG_NONE)
 		return -ENODEV;

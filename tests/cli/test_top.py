@@ -80,9 +80,9 @@ class Top(unittest.TestCase):
         self.addCleanup(os.killpg, p.pid, signal.SIGKILL)
         return p
 
-    def states(self):
+    def states(self, code=STATES):
         """The QPN of one that waits, and of one in ERR, of a program that does no more."""
-        p = subprocess.Popen([SOFTHCA, 'run', '--fabric', 'lab', '--', '/usr/bin/python3', '-c', STATES],
+        p = subprocess.Popen([SOFTHCA, 'run', '--fabric', 'lab', '--', '/usr/bin/python3', '-c', code],
                              env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(p.wait)
         self.addCleanup(p.stdout.close)
@@ -147,6 +147,15 @@ class Batch(Top):
         self.assertIn('errors: WR_FLUSH 1\n', text)
         self.assertEqual([int(x, 16) for x in re.findall(r'^(0x\w+) ', text, re.M)][:2], [err, waits])
 
+    def test_a_name_that_no_terminal_could_show(self):
+        self.up()
+        self.states("open('/proc/self/comm', 'wb').write(b'a\\33[1m\\xff')\n" + STATES)
+        self.assertEqual({q['comm'] for q in self.page()['qps']}, {'a?[1m?'})
+        for args in ('top', '-b', '-n1', '-d', '0.01'), ('status', 'lab'):
+            out = self.softhca(*args).stdout
+            self.assertIn('a?[1m?', out)
+            self.assertNotIn('\33', out)
+
     def test_order_and_filter(self):
         self.up()
         _, waits, err = self.states()
@@ -208,6 +217,7 @@ class Terminal:
         self.raw = b''
         self.at = [0, 0]
         self.cells = {}
+        self.reverse, self.marked = False, set()  # cells that were written in reverse
         self.region = (0, rows - 1)
         self.proc = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, env=env, start_new_session=True,
                                      preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
@@ -260,7 +270,10 @@ class Terminal:
             self.at = [0, 0]
         elif final in 'ST':
             self.scroll(one if final == 'S' else -one)
-        elif final not in 'mhltnc':
+        elif final == 'm':
+            for k in n or [0]:
+                self.reverse = k == 7 or self.reverse and k not in (0, 27)
+        elif final not in 'hltnc':
             raise AssertionError(f'CSI {args} {final}')
 
     def scroll(self, n):
@@ -273,6 +286,7 @@ class Terminal:
     def put(self, c):
         self.last = c
         self.cells[tuple(self.at)] = c
+        (self.marked.add if self.reverse else self.marked.discard)(tuple(self.at))
         self.at[1] += 1
 
     def feed(self, data):
@@ -396,6 +410,18 @@ class Screen(Top):
         t.wait(lambda s: s[49].startswith('q quit') and first(s) == 'PORT' and s[45] == s[45][:60], 'the new size')
         t.set_size(3, 20)
         t.wait(lambda s: s[0].startswith('softhca top') and s[2].startswith('q quit'), 'a tiny one')
+        t.type('q')
+        self.assertEqual(t.ended(), (0, True))
+
+    def test_a_screen_of_80_columns(self):
+        """All numbers of ports have room, and only the heads are in reverse."""
+        self.up('--hosts', '2')
+        t = self.start('-a', '-o', 'name', rows=20, cols=80)
+        t.wait_text(r'^h2/mlx5_0/1 +ACTIVE')
+        shown = t.wait_text('^QPN ')
+        self.assertEqual([x[-6:] for x in shown if x.startswith('PORT')], ['ERRORS'])
+        heads = {r for r, text in enumerate(shown) if re.match('softhca top|PORT|QPN', text)}
+        self.assertEqual({r for r, c in t.marked if (r, c) in t.cells}, heads)
         t.type('q')
         self.assertEqual(t.ended(), (0, True))
 
