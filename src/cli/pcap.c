@@ -260,6 +260,5 @@ int cli_pcap(struct cli_options *o)
 	if (!o->output && !o->live)
 		return prog_fail("pcap: no output given: use -o FILE, or --live for a pipe");
 	o->capout = o->output ? o->output : "-";
-	o->stdout_taken = !strcmp(o->capout, "-");
 	return o->argc ? cli_run(o) : pcap_around(o);
 }

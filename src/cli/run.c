@@ -423,6 +423,8 @@ int cli_run(struct cli_options *o)
 	bool joined = o->fabric || run_is_inside(o);
 	int r;
 
+	if (o->capout)
+		o->stdout_taken = !strcmp(o->capout, "-");
 	if (joined && o->capout)
 		return pcap_around(o);
 	o->capture = o->capout != NULL;
