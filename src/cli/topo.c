@@ -74,7 +74,7 @@ int topo_set_hosts(struct cli_options *o, const char *arg)
 		n = UINT32_MAX;
 	else if (*arg >= '0' && *arg <= '9')
 		n = strtoul(arg, &end, 10);
-	else if (strcmp(arg, "count") != 0)
+	else if (strcmp(arg, "count") != 0 || !*arg)
 		end = (char *)arg;
 	if ((end && *end) || n > UINT32_MAX)
 		return prog_fail("topo: --hosts: '%s' is not 'all', 'count' or a number", arg);
