@@ -254,13 +254,21 @@ static int delete_link(const struct fab_iface *f)
 static int make_vlan(const struct fab_iface *f)
 {
 	static const struct fab_iface bare;
+	struct fab_iface is = *f;
 	int r = add_vlan(f);
 
+	if (r)
+		return r;
+	if (!have_ipv6())
+		is.nip6 = 0;
+	r = set_up_bare(f->index);
 	if (!r)
-		r = set_up_bare(f->index);
-	if (!r)
-		r = get_addresses(&bare, f);
-	return r == -EACCES ? 0 : r; /* as in netns_link_pair() */
+		r = get_addresses(&bare, &is);
+	if (r == -EACCES) /* as in netns_link_pair() */
+		r = 0;
+	if (r)
+		delete_link(f);
+	return r;
 }
 
 int netns_link_change(const struct fab_iface *was, const struct fab_iface *is)
