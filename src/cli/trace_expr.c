@@ -70,6 +70,10 @@ static void look(void *ctx, const char *name)
 	l->found |= strlen(name) == l->len && !strncmp(name, l->word, l->len);
 	suggest_begin(&s, l->word, l->len);
 	suggest_add(&s, name);
+	if (strlen(name) == l->len && !strncasecmp(name, l->word, l->len)) { /* in small letters */
+		s.best = name;
+		s.cost = 0;
+	}
 	if (!s.best || (l->best[0] && s.cost >= l->cost))
 		return;
 	l->cost = s.cost;

@@ -140,6 +140,7 @@ while not cq.poll()[0]:
 
     def test_names_that_are_unknown(self):
         for options, text in ((['-e', 'cmd=CREAT_QP'], "did you mean 'CREATE_QP'?"),
+                              (['-e', 'cmd=create_qp'], "did you mean 'CREATE_QP'?"),
                               (['-e', 'cmd=CREATE_QP,'], "'' is not the name of a command"),
                               (['-e', 'cmd='], "'' is not the name"),
                               (['-e', 'cmd=QP.CREAT'], "did you mean 'QP.CREATE'?"),
