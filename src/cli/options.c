@@ -305,7 +305,7 @@ static const struct opt_row rows[] = {
 	 .store = store_delay, AT(uint32_t, watch.delay)},
 	{CLI_TOP, "sort", 'o', "rate|errors|depth|pid|name", "order of the rows (rate)",
 	 VALUE(uint32_t, watch.sort, top_sorts)},
-	{CLI_TOP, "reverse", 'r', NULL, "the other way round", FLAG(watch.reverse)},
+	{CLI_TOP, "reverse", 'r', NULL, "reverse the order", FLAG(watch.reverse)},
 	{CLI_TOP, "filter", 'f', "TEXT", "only rows that contain TEXT", TEXT(watch.filter)},
 	{CLI_TOP, "all", 'a', NULL, "also ports that nobody has used", FLAG(all)},
 	{CLI_RUN | CLI_TRACE, "pcap", 0, "FILE", "also capture the packets, into FILE",
