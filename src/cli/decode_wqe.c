@@ -116,6 +116,9 @@ static void segments(struct json_object *o, const uint8_t *p, size_t n)
 	case WQE_OP_UMR:
 		umr(o, p, n, &at);
 		break;
+	case WQE_OP_MMO:
+		segment(o, "mmo", &layout_wqe_mmo, p, n, &at);
+		break;
 	case WQE_OP_SEND_INVAL:
 	case WQE_OP_NOP:
 		break;

@@ -2,8 +2,9 @@
 /*
  * The engine's private interfaces. For each WQE: sq.c fetches and dispatches, rc.c and ud.c
  * execute, transport.c has the differences of transports, atomic.c computes, resp.c is the
- * responder, srq.c its SRQ, mkey.c and xlt.c turn keys into memory, umr.c changes keys, cq.c writes
- * completions, park.c waits, state.c changes states and flushes, event.c raises events.
+ * responder, srq.c its SRQ, mkey.c and xlt.c turn keys into memory, umr.c changes keys, mmo.c
+ * copies, cq.c writes completions, park.c waits, state.c changes states and flushes, event.c raises
+ * events.
  *
  * Lock order: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
  */
@@ -303,6 +304,9 @@ enum eng_out umr_execute(struct eng_run *r);
 bool umr_may_invalidate(struct eng_run *r);
 enum eng_out umr_invalidate(struct eng_run *r);
 
+/* mmo.c: copy memory of this queue's protection domain. */
+enum eng_out mmo_execute(struct eng_run *r);
+
 /*
  * steal.c. _note: the holder of a lock that can be taken over notes itself beside it. *gate: of its
  * copies, NULL it has none, and keeps the lock; false: too late for that. A holder with a gate asks
@@ -380,7 +384,8 @@ enum eng_kind {
 	ENG_K_WRITE,
 	ENG_K_READ,
 	ENG_K_ATOMIC,
-	ENG_K_UMR
+	ENG_K_UMR,
+	ENG_K_MMO
 };
 struct eng_op {
 	uint8_t kind; /* enum eng_kind */

@@ -32,6 +32,7 @@ static const struct eng_op ops[] = {
 	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0},
 	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0},
 	[WQE_OP_UMR] = {ENG_K_UMR, 0, 0},
+	[WQE_OP_MMO] = {ENG_K_MMO, 0, 0},
 };
 
 const struct eng_op *eng_op(uint32_t opcode)
@@ -105,6 +106,8 @@ static enum eng_out execute(struct eng_run *r)
 		return ENG_DONE;
 	if (op->kind == ENG_K_UMR)
 		return umr_execute(r);
+	if (op->kind == ENG_K_MMO)
+		return mmo_execute(r);
 	r->port = hw_port(r->s, r->qp->port);
 	r->link = eng_link(r->port);
 	return r->transport->execute(r);

@@ -6,17 +6,18 @@
 
 #define OP(name) (UINT64_C(1) << WQE_OP_##name)
 
-/* Opcodes not listed here are refused: TSO, MMO... have no capability bit either. */
+/* Opcodes not listed here are refused: TSO, FMR... have no capability bit either. */
 #define OPS_DATAGRAM (OP(NOP) | OP(SEND) | OP(SEND_IMM))
 #define OPS_UNRELIABLE (OPS_DATAGRAM | OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM) | OP(UMR))
 #define OPS_ATOMIC (OP(ATOMIC_CS) | OP(ATOMIC_FA) | OP(ATOMIC_MASKED_CS) | OP(ATOMIC_MASKED_FA))
 #define OPS_RELIABLE (OPS_UNRELIABLE | OP(SEND_INVAL) | OP(RDMA_READ) | OPS_ATOMIC)
+#define OPS_COPYING (OPS_RELIABLE | OP(MMO))
 
 const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 	[PRM_ST_RC] =
 		{
 			.name = "RC",
-			.opcodes = OPS_RELIABLE,
+			.opcodes = OPS_COPYING,
 			.execute = rc_execute,
 			.headers = HDR_BASE,
 			.shown = true,
@@ -75,7 +76,7 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 	[PRM_ST_DCI] =
 		{
 			.name = "DCI",
-			.opcodes = OPS_RELIABLE,
+			.opcodes = OPS_COPYING,
 			.execute = rc_execute,
 			.av = true,
 			.headers = HDR_BASE,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "hw/memic.h"
 #include "hw/mkey.h"
+#include "hw/qp.h"
 #include "util/cleanup.h"
 #include "wire/prm/hca_cap.h"
 #include "wire/prm/qos.h"
@@ -62,6 +63,8 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(qos, 1);
 	CAP(event_cap, c->event_cap);
 	CAP(qpc_extension, 1);
+	CAP(dma_mmo_qp, 1);
+	CAP(log_dma_mmo_max_size, HW_LOG_MAX_MMO);
 	CAP(general_obj_types, fw_gobj_types());
 	CAP(cq_oi, 1);
 	CAP(cq_resize, 1);

@@ -47,6 +47,9 @@ enum { /* Transitions, as bits for the field table. */
        WITH_ECE = R2I | I2I | I2R | R2S | S2S,
 };
 
+/* Options whose values are in the extension (opt_param_mask_95_32). */
+#define OPT_OF_EXT (PRM_QP_OPT32_QOS_QUEUE_GROUP_ID | PRM_QP_OPT32_MMO)
+
 #define LAST_ST PRM_ST_XRC
 static const struct transition {
 	uint16_t opcode, bit;
@@ -281,6 +284,13 @@ static void take_sport(const struct fw_call *k, void *to, const void *from)
 			   ADS(udp_sport));
 }
 
+/* Either end of a reliable connection posts copies, or a DC initiator (mlx5dv_wr_post(3)). */
+static bool may_set_mmo(const struct fw_call *k, const struct hw_qp *qp)
+{
+	return k->cmd->opcode == PRM_OP_INIT2INIT_QP &&
+	       (qp->st == PRM_ST_RC || qp->st == PRM_ST_DCI);
+}
+
 /* INIT2INIT and RTS2RTS may have an extension of the QPC, with an option mask of its own. */
 static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void **ext)
 {
@@ -290,9 +300,10 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 	bool has = LAYOUT_GET(rts2rts_qp_in, k->in, qpc_ext);
 
 	*ext = NULL;
-	if (opt & ~(uint64_t)(PRM_QP_OPT32_QOS_QUEUE_GROUP_ID | PRM_QP_OPT32_UDP_SPORT) ||
-	    ((opt & PRM_QP_OPT32_QOS_QUEUE_GROUP_ID) && !has))
+	if (opt & ~(uint64_t)(OPT_OF_EXT | PRM_QP_OPT32_UDP_SPORT) || ((opt & OPT_OF_EXT) && !has))
 		return FW_R_QP_EXT;
+	if ((opt & PRM_QP_OPT32_MMO) && !may_set_mmo(k, qp))
+		return FW_R_QP_MMO;
 	if ((opt & PRM_QP_OPT32_UDP_SPORT) && !may_set_sport(k, qp))
 		return FW_R_QP_UDP_SPORT;
 	if (has && ntail < LAYOUT_SZ(qpc_ext))
@@ -302,6 +313,7 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 	for (uint32_t i = has ? LAYOUT_SZ(qpc_ext) : 0; i < ntail; i++)
 		if (tail[i])
 			return FW_R_PAGE_LIST;
+	*ext = opt & OPT_OF_EXT ? tail : NULL;
 	if (!(opt & PRM_QP_OPT32_QOS_QUEUE_GROUP_ID))
 		return FW_R_NONE;
 	req = LAYOUT_GET32(qpc_ext, tail, qos_queue_group_id_requester);
@@ -310,7 +322,6 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 		return FW_R_QP_QOS_REQUESTER;
 	if (resp && (qp->st != PRM_ST_RC || !fw_queue_group(k, resp)))
 		return FW_R_QP_QOS_RESPONDER;
-	*ext = tail;
 	return FW_R_NONE;
 }
 
@@ -321,6 +332,16 @@ static void qp_groups(struct fw_call *k, struct hw_qp *qp, const void *ext)
 	qp->qos_req = LAYOUT_GET32(qpc_ext, ext, qos_queue_group_id_requester);
 	qp->qos_resp = LAYOUT_GET32(qpc_ext, ext, qos_queue_group_id_responder);
 	fw_refer(k->s, SEG_T_QP, qp, 1);
+}
+
+static void qp_ext(struct fw_call *k, struct hw_qp *qp, const void *ext)
+{
+	uint64_t opt = LAYOUT_GET(rts2rts_qp_in, k->in, opt_param_mask_95_32);
+
+	if (opt & PRM_QP_OPT32_QOS_QUEUE_GROUP_ID)
+		qp_groups(k, qp, ext);
+	if (opt & PRM_QP_OPT32_MMO)
+		qp->mmo = LAYOUT_GET32(qpc_ext, ext, mmo);
 }
 
 /* From now on the QP counts in that set; nothing can be refused after this. */
@@ -396,7 +417,10 @@ enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 			return r;
 	}
 	if (ext)
-		qp_groups(k, qp, ext);
+		qp_ext(k, qp, ext);
+	/* inferred from libmlx5, which asks for it after each RST2INIT (mlx5_modify_qp()) */
+	if (t->bit == R2I)
+		qp->mmo = 0;
 	memcpy(qp->qpc, next, sizeof(next));
 	qp_apply(k, qp, t);
 	if (t->bit & WITH_ECE)

@@ -448,7 +448,7 @@
 	  "destroy_scheduling_element_in.scheduling_element_id",                                   \
 	  IN_USE("other elements, QPs or SQs use the element"))                                    \
 	X(QP_EXT, 0x50501, BAD_PARAM, "rts2rts_qp_in.opt_param_mask_95_32",                        \
-	  ALLOWED("qos_queue_group_id, with qpc_ext, and udp_sport"))                              \
+	  ALLOWED("qos_queue_group_id and mmo, with qpc_ext, and udp_sport"))                      \
 	X(QP_EXT_RESERVED, 0x50502, BAD_PARAM, "rts2rts_qp_in.qpc_ext",                            \
 	  ALLOWED("reserved bits of the extension must be zero"))                                  \
 	X(QP_QOS_REQUESTER, 0x50503, BAD_RES, "qpc_ext.qos_queue_group_id_requester",              \
@@ -637,6 +637,9 @@
 	X(QP_UDP_SPORT, 0x50221, BAD_PARAM, "rts2rts_qp_in.opt_param_mask_95_32",                  \
 	  ALLOWED("UDP_SPORT (4) in RTS2RTS of RC and UC, with cap rts2rts_qp_udp_sport",          \
 		  CAP(rts2rts_qp_udp_sport)))                                                      \
+	X(QP_MMO, 0x50222, BAD_PARAM, "init2init_qp_in.opt_param_mask_95_32",                      \
+	  ALLOWED("MMO (8) in INIT2INIT of RC and DC initiators, with cap dma_mmo_qp",             \
+		  CAP(dma_mmo_qp)))                                                                \
 	X(QPC_MTU, 0x50301, BAD_PARAM, "qpc.mtu", ALLOWED("256 (1) up to the port's"))             \
 	X(QPC_MSG_MAX, 0x50302, BAD_PARAM, "qpc.log_msg_max",                                      \
 	  ALLOWED("at most cap log_max_msg", CAP(log_max_msg)))                                    \

@@ -143,6 +143,41 @@ static void test_responder_groups_are_for_rc(void **state)
 	assert_int_equal(qp_groups(e, PRM_OP_INIT2INIT_QP, e->group, 0), FW_OK);
 }
 
+static uint32_t set_mmo(struct env *e, uint32_t on)
+{
+	b_qp_groups(e, PRM_OP_INIT2INIT_QP, 0, 0);
+	LAYOUT_SET(rts2rts_qp_in, e->in, opt_param_mask_95_32, PRM_QP_OPT32_MMO);
+	LAYOUT_SET(qpc_ext, e->in + LAYOUT_SZ(init2init_qp_in), mmo, on);
+	return run(e, e->in, 0x1d0, OUT(init2init_qp));
+}
+
+/* As qp_enable_mmo() of libmlx5 does after each RST2INIT. */
+static void test_copies_are_switched_on(void **state)
+{
+	struct env *e = *state;
+	struct hw_qp *qp = hw_qp(&e->s, e->qp);
+
+	qp_to(e, PRM_QP_STATE_INIT);
+	assert_int_equal(qp_groups(e, PRM_OP_INIT2INIT_QP, e->group, 0), FW_OK);
+	assert_int_equal(qp->mmo, 0);
+	assert_int_equal(set_mmo(e, 1), FW_OK);
+	assert_int_equal(qp->mmo, 1);
+	assert_int_equal(qp->qos_req, e->group); /* not selected, not changed */
+	assert_int_equal(set_mmo(e, 0), FW_OK);
+	assert_int_equal(qp->mmo, 0);
+	assert_int_equal(set_mmo(e, 1), FW_OK);
+	b_id(e, PRM_OP_2RST_QP, e->qp);
+	assert_int_equal(run(e, e->in, IN(qp_2rst), OUT(qp_2rst)), FW_OK);
+	b_rst2init(e);
+	assert_int_equal(run(e, e->in, IN(rst2init_qp), OUT(rst2init_qp)), FW_OK);
+	assert_int_equal(qp->mmo, 0);
+	qp->st = PRM_ST_UC;
+	assert_int_equal(set_mmo(e, 1), FW_BAD_PARAM);
+	qp->st = PRM_ST_DCI;
+	assert_int_equal(set_mmo(e, 1), FW_OK);
+	qp->st = PRM_ST_RC;
+}
+
 static uint32_t sq_group(struct env *e, uint32_t id)
 {
 	void *sqc = b_modify_sq(e, 0, 0, PRM_SQ_MODIFY_QOS_QUEUE_GROUP_ID);
@@ -222,6 +257,8 @@ static void test_caps_name_what_is_there(void **state)
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, qos), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, qpc_extension), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, crypto), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, dma_mmo_qp), 1);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, log_dma_mmo_max_size), HW_LOG_MAX_MMO);
 }
 
 static void test_nic_vport_shows_the_hca(void **state)
@@ -257,6 +294,7 @@ int main(void)
 		sched_test(test_a_tree_goes_from_its_leaves),
 		sched_test(test_qps_in_queue_groups),
 		sched_test(test_an_extension_without_options),
+		sched_test(test_copies_are_switched_on),
 		sched_test(test_responder_groups_are_for_rc),
 		sched_test(test_sqs_in_queue_groups),
 		sched_test(test_reserved_qpns),

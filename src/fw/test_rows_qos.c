@@ -74,6 +74,7 @@ static const struct refusal_row rows[] = {
 	R(QP_EXT, RTS2RTS_QP_EXT, E(rts2rts_qp_in, qpc_ext, 0)),
 	R(QP_EXT, RTS2RTS_QP_EXT, E(rts2rts_qp_in, opt_param_mask_95_32, 1)),
 	M(INPUT_LEN, RTS2RTS_QP_EXT, short_in, {0, 0, 0}),
+	R(QP_MMO, RTS2RTS_QP_EXT, E(rts2rts_qp_in, opt_param_mask_95_32, PRM_QP_OPT32_MMO)),
 	R(QP_EXT_RESERVED, RTS2RTS_QP_EXT, {0x110 * 8 + 3, 1, 1}),
 	R(QP_QOS_REQUESTER, RTS2RTS_QP_EXT, {0x110 * 8 + 0x20, 32, NOBODY}),
 	R(QP_QOS_RESPONDER, RTS2RTS_QP_EXT, {0x110 * 8 + 0x40, 32, NOBODY}),

@@ -9,6 +9,12 @@
 #include "segment/mem.h"
 #include "segment/seg.h"
 
+/*
+ * log2 of the most bytes that one MMO copies, as capability log_dma_mmo_max_size says: the 2 MiB
+ * that DOCA's guides give for the cards.
+ */
+#define HW_LOG_MAX_MMO 21
+
 enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK };
 
 enum {                   /* hw_qp.flush_pending: work put off because a lock could not be taken */
@@ -51,6 +57,7 @@ struct hw_qp {
 	uint32_t retry_count, rnr_retry, ack_timeout, min_rnr_nak;
 	uint32_t qos_req, qos_resp; /* [fw] scheduling elements (SEG_T_OBJ); 0: none */
 	uint32_t ece; /* [fw] the agreed options of enhanced connection establishment */
+	uint32_t mmo; /* [fw] the send queue may copy memory (qpc_ext.mmo) */
 
 	/* Requester [sq]. */
 	_Alignas(64) struct seg_lock sq_lock;

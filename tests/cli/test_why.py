@@ -879,6 +879,10 @@ class Decode(Why):
         got = self.fields(umr)
         self.assertEqual((umr['name'], got['umr.fail_if_not_free'], got['mkc.rw'], got['mkc.qpn'], got['mkc.len']),
                          ('UMR', 1, 1, 0x42, 128))
+        copy, = self.parts('0100002f 00004204 00000008 00000000' '00000000 00000111 00007f00 00003000'
+                           '00000040 00000142 00007f00 00001000' '00000040 00000143 00007f00 00002000', '--wqe')
+        got = self.fields(copy)
+        self.assertEqual((copy['name'], got['mmo.lkey'], got['data.byte_count']), ('MMO', 0x111, 64))
         receive, = self.parts('00000040 00000142 00007f00 00001000 00000000 00000100 00000000 00000000',
                               '--wqe')
         self.assertEqual(receive['name'], 'receive')

@@ -159,6 +159,9 @@ class Pyverbs(Case):
     def test_qpex(self):
         self.module('tests.test_qpex', skips=1)  # atomic write
 
+    def test_dma_memcpy(self):
+        self.module('tests.test_mlx5_dma_memcpy')
+
     def test_mlx5_mkey(self):
         self.module('tests.test_mlx5_mkey', skips=5)  # signatures
 

@@ -161,6 +161,7 @@ static void up(void)
 		keys[i] = qp[i]->key;
 	}
 	make_xrc(qp[9]);
+	qp[0]->hw->mmo = qp[3]->hw->mmo = qp[DCI]->hw->mmo = 1;
 	for (unsigned int i = 0; i < DCI; i += 2)
 		t_connect(qp[i], qp[i + 1]);
 	fz_check(!eng_qp_set_state(&bed->s, qp[DCI]->qpn, PRM_QP_STATE_RTS));
@@ -265,13 +266,38 @@ static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[48 + 64 + 
 	return 48 + 64 + n * 16u;
 }
 
+/* What follows the control segment of a UMR or MMO, or the operands of an atomic. */
+static void request_body(struct fz *f, unsigned int i, uint8_t flags, struct t_wr *wr,
+			 uint8_t body[48 + 64 + 16 * 16], uint8_t operands[32])
+{
+	if (wr->opcode == MLX5_OPCODE_UMR) {
+		wr->imm = a_key(f, i);
+		wr->raw_len = umr_body(f, i, body);
+		wr->raw = body;
+		if (flags & 8)
+			wr->raw = NULL;
+	} else if (wr->opcode == MLX5_OPCODE_MMO) {
+		wr->opmod = flags & 8 ? fz_u8(f) : WQE_OPMOD_MMO_DMA;
+		wr->raw_len = flags & 16 ? 0 : 16;
+		fz_bytes(f, body, wr->raw_len);
+		wr->raw = body;
+	} else if (flags & 4 || wr->opcode == MLX5_OPCODE_ATOMIC_CS ||
+		   wr->opcode == MLX5_OPCODE_ATOMIC_FA) {
+		if (flags & 8)
+			wr->opmod = fz_u8(f);
+		wr->operands = operands;
+		wr->operands_len = flags & 16 ? 32 : 16;
+		fz_bytes(f, operands, wr->operands_len);
+	}
+}
+
 static void post(struct fz *f, unsigned int i, bool ring)
 {
-	static const uint8_t often[] = {MLX5_OPCODE_SEND,       MLX5_OPCODE_SEND_IMM,
-					MLX5_OPCODE_RDMA_WRITE, MLX5_OPCODE_RDMA_WRITE_IMM,
-					MLX5_OPCODE_RDMA_READ,  MLX5_OPCODE_ATOMIC_CS,
-					MLX5_OPCODE_ATOMIC_FA,  MLX5_OPCODE_NOP,
-					MLX5_OPCODE_UMR,        MLX5_OPCODE_SEND_INVAL};
+	static const uint8_t often[] = {
+		MLX5_OPCODE_SEND,           MLX5_OPCODE_SEND_IMM,  MLX5_OPCODE_RDMA_WRITE,
+		MLX5_OPCODE_RDMA_WRITE_IMM, MLX5_OPCODE_RDMA_READ, MLX5_OPCODE_ATOMIC_CS,
+		MLX5_OPCODE_ATOMIC_FA,      MLX5_OPCODE_NOP,       MLX5_OPCODE_UMR,
+		MLX5_OPCODE_SEND_INVAL,     MLX5_OPCODE_MMO};
 	uint8_t flags = fz_u8(f), inl[256], operands[32];
 	_Alignas(8) uint8_t body[48 + 64 + 16 * 16];
 	struct mlx5_wqe_av av = {0};
@@ -288,21 +314,8 @@ static void post(struct fz *f, unsigned int i, bool ring)
 	wr.rkey = a_key(f, i ^ 1);
 	if (wr.opcode == MLX5_OPCODE_SEND_INVAL)
 		wr.imm = wr.rkey;
-	if (wr.opcode == MLX5_OPCODE_UMR) {
-		wr.imm = a_key(f, i);
-		wr.raw_len = umr_body(f, i, body);
-		wr.raw = body;
-		if (flags & 8)
-			wr.raw = NULL;
-	} else if (flags & 4 || wr.opcode == MLX5_OPCODE_ATOMIC_CS ||
-		   wr.opcode == MLX5_OPCODE_ATOMIC_FA) {
-		if (flags & 8)
-			wr.opmod = fz_u8(f);
-		wr.operands = operands;
-		wr.operands_len = flags & 16 ? 32 : 16;
-		fz_bytes(f, operands, wr.operands_len);
-	}
-	if (qp[i]->hw->st == PRM_ST_DCI) {
+	request_body(f, i, flags, &wr, body, operands);
+	if (qp[i]->hw->st == PRM_ST_DCI && wr.opcode != MLX5_OPCODE_MMO) {
 		av.dqp_dct = htobe32(qp[DCT]->qpn | MLX5_EXTENDED_UD_AV);
 		av.rlid = htobe16((uint16_t)atomic_load(&hw_port(&bed->s, bed->port[1])->lid));
 		be64_store(&av.key, flags & 32 ? fz_u64(f) : DC_KEY);

@@ -82,6 +82,18 @@ static void parts(void)
 	}
 }
 
+/* A copy from 256 to 512 bytes, by RC and DC. */
+static void copies(void)
+{
+	static const uint8_t of[] = {0, 10};
+
+	for (size_t i = 0; i < sizeof(of); i++) {
+		PUT(0, of[i], 0, 8, 10, 0, 0x00, 0x01, 0); /* with raddr and rkey, unused */
+		PUT(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+		PUT(2, 0, 0, 0x00, 0x01, 64, 0, 0, 0x00, 0x02, 64);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	char path[512];
@@ -109,12 +121,14 @@ int main(int argc, char **argv)
 				fz_check(f && fwrite(b, 1, n, f) == n);
 				fclose(f);
 			}
-	for (unsigned int qp = 0; qp < 6; qp++) {
+	for (unsigned int qp = 0; qp < 7; qp++) {
 		n = 0;
 		if (qp < 5)
 			windows(qp);
-		else
+		else if (qp == 5)
 			parts();
+		else
+			copies();
 		snprintf(path, sizeof(path), "%s/list-%u", argv[1], qp);
 		f = fopen(path, "w");
 		fz_check(f && fwrite(b, 1, n, f) == n);

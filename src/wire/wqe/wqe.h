@@ -124,6 +124,21 @@ LAYOUT(wqe_repeat, 0x10, WQE_L_repeat)
 LAYOUT(wqe_repeat_ent, 0x10, WQE_L_repeat_ent)
 
 /*
+ * The body of an MMO: this segment, then a data segment each for source and destination (struct
+ * mlx5_mmo_wqe in rdma-core's providers/mlx5/wqe.h). Its memory is for answers of operations other
+ * than DMA.
+ */
+#define WQE_L_mmo(F)                       \
+	F(wqe_mmo, control_31_0, 0x00, 32) \
+	F(wqe_mmo, lkey, 0x20, 32)         \
+	F(wqe_mmo, addr, 0x40, 64)
+LAYOUT(wqe_mmo, 0x10, WQE_L_mmo)
+#define WQE_OPMOD_MMO_DMA 0x1
+#define WQE_MMO_SRC 0x20 /* Byte offsets in the WQE. */
+#define WQE_MMO_DEST 0x30
+#define WQE_MMO_BYTES 0x40
+
+/*
  * Address vector of a datagram; without `ext` it has only the first 16 bytes. On Ethernet rlid is
  * the UDP source port.
  */
