@@ -100,13 +100,18 @@ enum fw_r fw_cmd_destroy_eq(struct fw_call *k)
 
 /* ---- CQ ---- */
 
+static uint32_t cqe_bytes(const void *cqc)
+{
+	return CQC(cqe_sz) == PRM_CQE_SZ_64 ? 64 : 128;
+}
+
 static enum fw_r check_cqc(struct fw_call *k, const void *cqc)
 {
 	uint32_t idx;
 
 	if (CQC(status))
 		return FW_R_CQC_STATUS;
-	if (CQC(cqe_sz) > 1)
+	if (CQC(cqe_sz) > PRM_CQE_SZ_128_PAD)
 		return FW_R_CQC_CQE_SZ;
 	if (CQC(cc))
 		return FW_R_CQC_COLLAPSED;
@@ -129,7 +134,7 @@ static enum fw_r check_cqc(struct fw_call *k, const void *cqc)
 static enum fw_r cq_buffer(struct fw_call *k, const void *cqc, uint32_t *id,
 			   const struct hw_umem **umem, uint64_t *va)
 {
-	uint64_t bytes = (UINT64_C(64) << CQC(cqe_sz)) << CQC(log_cq_size);
+	uint64_t bytes = (uint64_t)cqe_bytes(cqc) << CQC(log_cq_size);
 	uint64_t offset = LAYOUT_GET(create_cq_in, k->in, cq_umem_offset);
 	const struct hw_umem *u;
 
@@ -182,7 +187,7 @@ enum fw_r fw_cmd_create_cq(struct fw_call *k)
 	cq->eqn = (uint32_t)CQC(c_eqn);
 	cq->uar = (uint32_t)CQC(uar_page);
 	cq->log_size = (uint32_t)CQC(log_cq_size);
-	cq->cqe_bytes = 64u << CQC(cqe_sz);
+	cq->cqe_bytes = cqe_bytes(cqc);
 	cq->oi = (uint32_t)CQC(oi);
 	cq->mem = buf->mem;
 	cq->va = va;
@@ -276,7 +281,7 @@ static enum fw_r cq_resize(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, co
 		return FW_R_CQ_RESIZE_SELECT;
 	if (CQC(log_cq_size) > k->caps->log_max_cq_sz)
 		return FW_R_CQC_SIZE;
-	if (CQC(cqe_sz) > 1)
+	if (CQC(cqe_sz) > PRM_CQE_SZ_128_PAD)
 		return FW_R_CQC_CQE_SZ;
 	r = cq_buffer(k, cqc, &buf_umem, &buf, &va);
 	if (r)
@@ -284,7 +289,7 @@ static enum fw_r cq_resize(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, co
 	if (hw_cq_error(cq))
 		return FW_R_CQ_RESIZE_STATE;
 	fw_ref(&hw_umem(k->s, buf_umem)->refs, 1);
-	e = eng_cq_resize(k->s, cqn, buf->mem, va, (uint32_t)CQC(log_cq_size), 64u << CQC(cqe_sz));
+	e = eng_cq_resize(k->s, cqn, buf->mem, va, (uint32_t)CQC(log_cq_size), cqe_bytes(cqc));
 	if (e) {
 		fw_ref(&hw_umem(k->s, buf_umem)->refs, -1);
 		return e == -ENOSPC ? FW_R_CQ_RESIZE_SMALL : fw_errno(k, e);

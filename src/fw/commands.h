@@ -274,7 +274,8 @@
 	X(CQC_UAR, 0x40002, BAD_RES, "cqc.uar_page", NO_SUCH("UAR"))                               \
 	X(CQC_SIZE, 0x40003, BAD_PARAM, "cqc.log_cq_size",                                         \
 	  ALLOWED("at most log_max_cq_sz", CAP(log_max_cq_sz)))                                    \
-	X(CQC_CQE_SZ, 0x40004, BAD_PARAM, "cqc.cqe_sz", ALLOWED("0 (64 bytes) or 1 (128 bytes)"))  \
+	X(CQC_CQE_SZ, 0x40004, BAD_PARAM, "cqc.cqe_sz",                                            \
+	  ALLOWED("0 (64 bytes), 1 (128 bytes) or 2 (128 bytes, padded)"))                         \
 	X(CQC_COMPRESSION, 0x40005, BAD_PARAM, "cqc.cqe_comp_en",                                  \
 	  MUST_BE_0("cap cqe_compression is 0", CAP(cqe_compression)))                             \
 	X(CQC_COLLAPSED, 0x40006, BAD_PARAM, "cqc.cc",                                             \

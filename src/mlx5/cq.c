@@ -14,6 +14,7 @@ struct mlx5_cq { /* uv_cq.obj.drv */
 	struct mlx5_umem buf;
 	struct mlx5_dbr dbr;
 	uint32_t cqe_size;
+	bool pad; /* CQEs are padded to 128 bytes, also after a resize */
 	bool real_time;
 };
 
@@ -53,12 +54,13 @@ static int cq_request_check(const struct uv_udata *u, struct mlx5_ib_create_cq *
  * Refuse features whose capability is off. Real-time timestamps are not: QPs and WQs refuse such a
  * CQ.
  */
-static int features_check(const struct mlx5_ib_create_cq *cmd)
+static int features_check(const struct fw_caps *c, const struct mlx5_ib_create_cq *cmd)
 {
 	if (cmd->cqe_comp_en == 1)
 		return uv_no(-EOPNOTSUPP, "compression: the capability is 0");
-	if (cmd->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD)
-		return uv_no(-EOPNOTSUPP, "padding: the capability is 0");
+	if (cmd->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD &&
+	    (cmd->cqe_size != 128 || !c->cqe_128_always))
+		return uv_no(-EOPNOTSUPP, "padding: only of CQEs of 128 bytes");
 	return 0;
 }
 
@@ -68,6 +70,12 @@ int mlx5_cq_ts_check(const struct uv_cq *cq)
 	const struct mlx5_cq *m = cq ? cq->obj.drv : NULL;
 
 	return m && m->real_time ? uv_no(-EOPNOTSUPP, "real time stamps: the capability is 0") : 0;
+}
+
+/* cqe_sz_to_mlx_sz() of the kernel's include/linux/mlx5/cq.h */
+static enum prm_cqe_sz cqe_sz(uint32_t bytes, bool pad)
+{
+	return pad ? PRM_CQE_SZ_128_PAD : bytes == 64 ? PRM_CQE_SZ_64 : PRM_CQE_SZ_128;
 }
 
 static int cq_cmd(struct uv_context *ctx, const struct mlx5_cq *m, uint32_t entries, uint32_t uar,
@@ -82,7 +90,7 @@ static int cq_cmd(struct uv_context *ctx, const struct mlx5_cq *m, uint32_t entr
 	LAYOUT_SET(cqc, cqc, dbr_umem_id, m->dbr.umem);
 	LAYOUT_SET(cqc, cqc, dbr_umem_valid, 1);
 	LAYOUT_SET(cqc, cqc, dbr_addr, m->dbr.offset);
-	LAYOUT_SET(cqc, cqc, cqe_sz, m->cqe_size == 128 ? PRM_CQE_SZ_128 : PRM_CQE_SZ_64);
+	LAYOUT_SET(cqc, cqc, cqe_sz, cqe_sz(m->cqe_size, m->pad));
 	LAYOUT_SET(cqc, cqc, log_cq_size, cq_log2_of(entries));
 	LAYOUT_SET(cqc, cqc, uar_page, uar);
 	LAYOUT_SET(cqc, cqc, c_eqn, eqn);
@@ -136,6 +144,7 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 	if (!m)
 		return -ENOMEM;
 	m->cqe_size = cmd.cqe_size;
+	m->pad = cmd.flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD;
 	m->real_time = cmd.flags & MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS;
 	r = mlx5_queue_umem_create(ctx, cmd.buf_addr, (uint64_t)entries * cmd.cqe_size,
 				   IB_UVERBS_ACCESS_LOCAL_WRITE, &m->buf);
@@ -144,7 +153,7 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 	if (r == 0)
 		r = uar = cq_uar(ctx, &cmd);
 	if (r >= 0)
-		r = features_check(&cmd);
+		r = features_check(mlx5_caps(ctx), &cmd);
 	if (r >= 0)
 		r = cq_cmd(ctx, m, entries, (uint32_t)uar, (uint32_t)eqn, flags, &cq->cqn);
 	if (r < 0) {
@@ -166,6 +175,7 @@ static int resize_cmd(struct uv_context *ctx, const struct uv_cq *cq, const stru
 		      uint32_t entries, uint32_t cqe_size)
 {
 	uint8_t in[LAYOUT_SZ(modify_cq_in)] = {0}, out[LAYOUT_SZ(modify_cq_out)];
+	const struct mlx5_cq *m = cq->obj.drv;
 	void *cqc = LAYOUT_IN(modify_cq_in, cq_context, in);
 
 	LAYOUT_SET(modify_cq_in, in, op_mod, CQ_OPMOD_RESIZE);
@@ -175,7 +185,7 @@ static int resize_cmd(struct uv_context *ctx, const struct uv_cq *cq, const stru
 			   PRM_CQ_RESIZE_LOG_PAGE_SIZE | PRM_CQ_RESIZE_UMEM);
 	LAYOUT_SET(modify_cq_in, in, cq_umem_id, buf->id);
 	LAYOUT_SET(modify_cq_in, in, cq_umem_valid, 1);
-	LAYOUT_SET(cqc, cqc, cqe_sz, cqe_size == 128 ? PRM_CQE_SZ_128 : PRM_CQE_SZ_64);
+	LAYOUT_SET(cqc, cqc, cqe_sz, cqe_sz(cqe_size, m->pad));
 	LAYOUT_SET(cqc, cqc, log_cq_size, cq_log2_of(entries));
 	return MLX5_EXEC(ctx, MODIFY_CQ, NULL, in, out);
 }

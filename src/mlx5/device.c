@@ -23,7 +23,7 @@
 
 /*
  * The parts of the answer, in order. A part that fits into the program's buffer counts in
- * response_length. All are zero: an InfiniBand-only HCA has none of these offloads.
+ * response_length. Most are zero: an InfiniBand-only HCA has none of these offloads.
  */
 static const struct {
 	uint16_t end, size;
@@ -41,7 +41,7 @@ static const struct {
 	{CAP_END(dci_streams_caps), SIZEOF_CAP(dci_streams_caps)},
 };
 
-static int query_device_resp(struct uv_udata *u)
+static int query_device_resp(const struct fw_caps *c, struct uv_udata *u)
 {
 	struct mlx5_ib_query_device_resp resp = {0};
 	const uint8_t *in = u->in;
@@ -57,6 +57,8 @@ static int query_device_resp(struct uv_udata *u)
 	for (size_t i = 0; i < ARRAY_SIZE(resp_parts); i++)
 		if (resp_parts[i].end <= u->outlen)
 			resp.response_length += resp_parts[i].size;
+	if (c->cqe_128_always)
+		resp.flags |= MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD;
 	return uv_udata_out(u, &resp, resp.response_length);
 }
 
@@ -148,7 +150,7 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	a->ex.cq_mod_caps.max_cq_period = MLX5_MAX_CQ_PERIOD;
 	if (hw_port_is_eth(hw_port(ctx->seg, hca->port[0])))
 		query_raw_limits(c, &a->ex);
-	return u ? query_device_resp(u) : 0;
+	return u ? query_device_resp(c, u) : 0;
 }
 
 void mlx5_get_device(struct seg *s, uint32_t hca, struct uv_device *d)

@@ -149,7 +149,7 @@ static void test_bad_cqs_leave_nothing(void **state)
 	BAD(uhw.flags = 0, 10, -EINVAL);
 	BAD(uhw.buf_addr += 8, 10, -EINVAL);
 	BAD(uhw.cqe_comp_en = 1, 10, -EOPNOTSUPP);
-	BAD(uhw.flags |= MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD, 10, -EOPNOTSUPP);
+	BAD(uhw.flags |= MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD, 10, -EOPNOTSUPP); /* of 64 bytes */
 	BAD(, 1u << 22, -EINVAL);
 	BAD(, UINT32_MAX, -EINVAL);
 	BAD(uhw.buf_addr = 64, 10, -EFAULT);
@@ -228,6 +228,30 @@ static int resize_cq(struct verbs *v, uint32_t handle, uint32_t cqe, uint64_t bu
 	};
 
 	return test_write(v->e, &w);
+}
+
+static uint64_t cqe_sz_of(struct verbs *v, uint32_t cqn)
+{
+	return LAYOUT_GET(cqc, hw_cq(&v->e->seg, cqn)->cqc, cqe_sz);
+}
+
+static void test_cqes_are_padded(void **state)
+{
+	struct mlx5_ib_create_cq uhw;
+	struct verbs v;
+	uint32_t h, cqn;
+
+	verbs_open(&v, *state);
+	uhw = cq_request(&v);
+	uhw.cqe_size = 128;
+	uhw.flags |= MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD;
+	assert_int_equal(create_cq(&v, &uhw, 15, &h, &cqn), 0);
+	assert_int_equal(hw_cq(&v.e->seg, cqn)->cqe_bytes, 128);
+	assert_int_equal(cqe_sz_of(&v, cqn), PRM_CQE_SZ_128_PAD);
+	/* mlx5_ib_resize_cq() keeps the padding, whatever the size: this buffer is too small */
+	assert_int_equal(resize_cq(&v, h, 127, (uintptr_t)v.mem + 4096), -EINVAL);
+	assert_int_equal(hw_cq(&v.e->seg, cqn)->log_size, 4);
+	verbs_close(&v);
 }
 
 static void test_resized_cq_lies_elsewhere(void **state)
@@ -545,6 +569,7 @@ int main(void)
 		T(test_bad_cqs_leave_nothing),
 		T(test_doorbell_records_share_their_page),
 		T(test_many_pages_of_doorbell_records),
+		T(test_cqes_are_padded),
 		T(test_resized_cq_lies_elsewhere),
 		T(test_moderation_reaches_the_cqc),
 		T(test_srq_is_an_rmp),

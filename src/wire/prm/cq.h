@@ -104,9 +104,11 @@ enum { /* modify_cq_in.resize_field_select, op_mod 1 */
 	V(PRM_CQ_STATUS, WRITE_FAIL, 10)
 LAYOUT_ENUM(prm_cq_status, PRM_V_CQ_STATUS)
 
-#define PRM_V_CQE_SZ(V)      \
-	V(PRM_CQE_SZ, 64, 0) \
-	V(PRM_CQE_SZ, 128, 1)
+/* 128_PAD: each CQE fills its 128 bytes, so that a card writes whole cache lines. */
+#define PRM_V_CQE_SZ(V)       \
+	V(PRM_CQE_SZ, 64, 0)  \
+	V(PRM_CQE_SZ, 128, 1) \
+	V(PRM_CQE_SZ, 128_PAD, 2)
 LAYOUT_ENUM(prm_cqe_sz, PRM_V_CQE_SZ)
 
 #define PRM_V_CQ_ST(V)                   \
