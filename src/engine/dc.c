@@ -38,6 +38,55 @@ bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port)
 	return r->back.to == r->qp->port;
 }
 
+static uint16_t *stream_find(struct hw_qp *qp, uint16_t id)
+{
+	for (uint32_t i = 0; i < qp->nerrored; i++)
+		if (qp->errored[i] == id)
+			return &qp->errored[i];
+	return NULL;
+}
+
+bool dc_stream_errored(const struct eng_run *r)
+{
+	return stream_find(r->qp, (uint16_t)LAYOUT_GET(wqe_ctrl, r->wqe, stream_id));
+}
+
+/*
+ * mlx5dv_dci_stream_id_reset(3): the QP fails when as many streams are in error as the QPC says. A
+ * WQE that cannot be read is no stream's error (inferred).
+ */
+bool dc_stream_stops(struct eng_run *r, enum eng_why why)
+{
+	uint32_t most = 1u << LAYOUT_GET(qpc, r->qp->qpc, log_num_dci_errored_streams);
+	uint16_t id = (uint16_t)LAYOUT_GET(wqe_ctrl, r->wqe, stream_id);
+
+	if (why == ENG_W_WQE_MALFORMED || r->qp->nerrored + 1u >= most)
+		return false;
+	r->qp->errored[r->qp->nerrored++] = id;
+	TRACE(LOG_CQE, "qp %x: stream %u is in error", r->qpn, id);
+	return true;
+}
+
+int eng_dci_stream_reset(struct seg *s, uint32_t qpn, uint16_t id)
+{
+	struct hw_qp *qp = hw_qp(s, qpn);
+	uint16_t *at;
+	int rc;
+
+	if (!qp)
+		return -EINVAL;
+	rc = seg_lock(s, &qp->sq_lock, SEG_LOCK_CTRL_NS);
+	if (rc < 0)
+		return rc;
+	if (rc == SEG_LOCK_INHERITED)
+		sq_inherited(s, qp, qpn);
+	at = stream_find(qp, id);
+	if (at)
+		*at = qp->errored[--qp->nerrored];
+	seg_unlock(s, &qp->sq_lock);
+	return at ? 0 : -ENOENT;
+}
+
 /* States of key_armed: 1 armed, 2 its event is being noted (event_mark()). */
 void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn)
 {

@@ -60,6 +60,8 @@ bool eng_poll_doorbells(struct seg *s);
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to);
 /* A DCT takes no more requests, and its event is raised: both, also when the caller dies. */
 int eng_dct_drain(struct seg *s, uint32_t dctn);
+/* WQEs of that stream are executed again. -ENOENT: it is not in error; -EINVAL, -ETIMEDOUT. */
+int eng_dci_stream_reset(struct seg *s, uint32_t qpn, uint16_t id);
 /* Called before a new QP or SRQ becomes visible. */
 void eng_qp_created(struct hw_qp *qp);
 void eng_srq_created(struct hw_srq *srq);

@@ -404,6 +404,12 @@ bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port);
 /* Finish the event of a wrong access key that a dead holder of the lock has begun. */
 void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn);
 bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port);
+/*
+ * The WQE of a DC initiator has failed: does only its stream stop? And is the WQE's stream in
+ * error, so that it is flushed?
+ */
+bool dc_stream_stops(struct eng_run *r, enum eng_why why);
+bool dc_stream_errored(const struct eng_run *r);
 
 /*
  * rc.c (RC, UC, XRC, DC) and ud.c: execute the WQE in r. These and the ones above are operations of

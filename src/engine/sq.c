@@ -160,16 +160,25 @@ static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 
 	TRACE(LOG_CQE, "qp %x: %s at %u: %s", r->qpn, wqe_opcode_name((uint8_t)r->opcode), r->ci,
 	      eng_failures[why].text);
-	/* Change the state first, so that a program that sees the completion finds it. */
 	hw_use_error(r->s, qp->hca, eng_failures[why].syndrome);
 	eng_count(r->s, qp, HW_QC_REQ_CQE_ERROR);
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_ACCESS_ERRORS);
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_INVAL_REQ)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_INVALID_REQUEST);
+	if (r->transport->streams && dc_stream_stops(r, why))
+		return complete(r, why);
+	/* Change the state first, so that a program that sees the completion finds it. */
 	qp_enter_err(qp, r->transport->sqer ? PRM_QP_STATE_SQER : PRM_QP_STATE_ERR);
 	park_look(r->s, qp->mem.slot); /* for receives that are posted from now on */
 	return complete(r, why);
+}
+
+static bool sq_flush_stream(struct eng_run *r)
+{
+	hw_use_error(r->s, r->qp->hca, CQE_SYND_WR_FLUSH);
+	eng_count(r->s, r->qp, HW_QC_REQ_CQE_FLUSH_ERROR);
+	return complete(r, ENG_W_FLUSHED_SQ);
 }
 
 static bool retry(struct eng_run *r, enum eng_out out)
@@ -234,6 +243,8 @@ static bool step(struct eng_run *r, uint32_t pi)
 	}
 	if (rc > 0)
 		return sq_fail_run(r, (enum eng_why)rc);
+	if (r->transport->streams && dc_stream_errored(r))
+		return sq_flush_stream(r);
 	out = execute(r);
 	if (out == ENG_DONE)
 		return complete(r, ENG_W_NONE);

@@ -315,6 +315,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	qp->took = 0;
 	ack_end(qp);
 	qp->sq_fail = 0;
+	qp->nerrored = 0;
 	resp_reset(qp);
 }
 

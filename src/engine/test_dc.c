@@ -174,6 +174,66 @@ static void a_wrong_rkey_fails_the_initiator_only(void **state)
 	t_received(d->dct, MLX5_CQE_RESP_SEND, 5, 0);
 }
 
+/* Post a WRITE on a stream, with a wrong R_Key or not. Returns the WQE's index. */
+static uint32_t write_on(struct dc *d, uint16_t stream, bool wrong)
+{
+	struct t_qp *q = d->ini[0];
+	struct mlx5_wqe_av av = av_of(d, KEY);
+	struct t_wr wr = {.opcode = MLX5_OPCODE_RDMA_WRITE,
+			  .fm_ce_se = T_SIG,
+			  .av = &av,
+			  .raddr = wrong ? 1 : (uintptr_t)d->dct->mem,
+			  .rkey = d->dct->key,
+			  .inl = "x",
+			  .inl_len = 1};
+	uint32_t n = t_post_quiet(q, &wr);
+	struct mlx5_wqe_ctrl_seg *c =
+		(void *)(q->sq + (n & ((1u << T_SQ_LOG) - 1)) * (size_t)WQE_BB);
+
+	c->dci_stream_channel_id = htobe16(stream);
+	t_ring(q);
+	return n;
+}
+
+#define ACCESS MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR
+#define FLUSH MLX5_CQE_SYNDROME_WR_FLUSH_ERR
+
+static void an_error_stops_only_its_stream(void **state)
+{
+	struct dc *d = *state;
+	struct t_qp *q = d->ini[0];
+	struct seg *s = &d->t->s;
+
+	LAYOUT_SET(qpc, q->hw->qpc, log_num_dci_errored_streams, 1);
+	t_expect_error(q, MLX5_CQE_REQ_ERR, ACCESS, write_on(d, 7, true));
+	assert_int_equal(q->hw->state, PRM_QP_STATE_RTS);
+	t_expect_error(q, MLX5_CQE_REQ_ERR, FLUSH, write_on(d, 7, false));
+	t_expect_done(q, MLX5_OPCODE_RDMA_WRITE, write_on(d, 8, false));
+	assert_int_equal(eng_dci_stream_reset(s, q->qpn, 8), -ENOENT);
+	assert_int_equal(eng_dci_stream_reset(s, q->qpn, 7), 0);
+	assert_int_equal(eng_dci_stream_reset(s, q->qpn, 7), -ENOENT);
+	t_expect_done(q, MLX5_OPCODE_RDMA_WRITE, write_on(d, 7, false));
+}
+
+static void the_last_stream_stops_the_initiator(void **state)
+{
+	struct dc *d = *state;
+	struct t_qp *q = d->ini[0];
+
+	LAYOUT_SET(qpc, q->hw->qpc, log_num_dci_errored_streams, 2);
+	for (uint16_t i = 0; i < 3; i++) {
+		t_expect_error(q, MLX5_CQE_REQ_ERR, ACCESS, write_on(d, i, true));
+		/* the same stream again counts once */
+		t_expect_error(q, MLX5_CQE_REQ_ERR, FLUSH, write_on(d, i, true));
+		assert_int_equal(q->hw->state, PRM_QP_STATE_RTS);
+	}
+	t_expect_error(q, MLX5_CQE_REQ_ERR, ACCESS, write_on(d, 3, true));
+	assert_int_equal(q->hw->state, PRM_QP_STATE_ERR);
+	t_expect_error(q, MLX5_CQE_REQ_ERR, FLUSH, write_on(d, 4, false));
+	assert_int_equal(eng_qp_set_state(&d->t->s, q->qpn, PRM_QP_STATE_RST), 0);
+	assert_int_equal(q->hw->nerrored, 0);
+}
+
 static void a_wrong_access_key_is_counted_and_not_answered(void **state)
 {
 	struct dc *d = *state;
@@ -258,6 +318,8 @@ int main(void)
 		T(a_write_and_a_read_work),
 		T(atomics_work),
 		T(a_wrong_rkey_fails_the_initiator_only),
+		T(an_error_stops_only_its_stream),
+		T(the_last_stream_stops_the_initiator),
 		T(a_wrong_access_key_is_counted_and_not_answered),
 		T(a_wrong_access_key_is_told_once_when_armed),
 		T(an_empty_srq_is_rnr),

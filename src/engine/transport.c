@@ -84,6 +84,7 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 			.peer = dc_peer,
 			.accepts = dc_accepts,
 			.back = dc_back,
+			.streams = true,
 			.event_queue = PRM_EVENT_QUEUE_QP,
 		},
 	[HW_ST_DCT] =

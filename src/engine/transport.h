@@ -56,6 +56,7 @@ struct eng_transport {
 	bool psn; /* the responder executes requests only in the order of their PSNs */
 
 	/* After a failure: */
+	bool streams;         /* a failed WQE may stop only its stream (dc_stream_stops()) */
 	bool sqer;            /* a failed WQE stops only the send queue (SQER) */
 	bool stays;           /* a failed request does not change the state of the responder's QP */
 	uint32_t event_queue; /* PRM_EVENT_QUEUE_* of its QPs' events */

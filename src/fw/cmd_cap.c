@@ -80,6 +80,8 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(max_qp_mcg, c->max_qp_mcg);
 	CAP(block_lb_mc, 1);
 	CAP(dct, 1);
+	CAP(log_max_dci_stream_channels, HW_LOG_MAX_DCI_STREAMS);
+	CAP(log_max_dci_errored_streams, HW_LOG_MAX_DCI_ERRORED);
 	CAP(ece_support, 1);
 	CAP(log_max_ra_req_dc, c->log_max_ra_req_qp);
 	CAP(log_max_ra_res_dc, c->log_max_ra_res_qp);

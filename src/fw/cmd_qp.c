@@ -68,6 +68,10 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_END_PADDING;
 	if (QPC(drain_sigerr))
 		return FW_R_QPC_DRAIN_SIGERR;
+	if (QPC(log_num_dci_stream_channels) > (st == PRM_ST_DCI ? HW_LOG_MAX_DCI_STREAMS : 0))
+		return FW_R_QPC_DCI_STREAMS;
+	if (QPC(log_num_dci_errored_streams) > (st == PRM_ST_DCI ? HW_LOG_MAX_DCI_ERRORED : 0))
+		return FW_R_QPC_DCI_ERRORED;
 	if (LAYOUT_GET(create_qp_in, k->in, input_qpn))
 		return FW_R_QP_INPUT_QPN;
 	if (LAYOUT_GET(create_qp_in, k->in, opt_param_mask))

@@ -48,7 +48,8 @@ enum { /* Transitions, as bits for the field table. */
 };
 
 /* Options whose values are in the extension (opt_param_mask_95_32). */
-#define OPT_OF_EXT (PRM_QP_OPT32_QOS_QUEUE_GROUP_ID | PRM_QP_OPT32_MMO)
+#define OPT_OF_EXT \
+	(PRM_QP_OPT32_DCI_STREAM_CHANNEL_ID | PRM_QP_OPT32_QOS_QUEUE_GROUP_ID | PRM_QP_OPT32_MMO)
 
 #define LAST_ST PRM_ST_XRC
 static const struct transition {
@@ -334,14 +335,33 @@ static void qp_groups(struct fw_call *k, struct hw_qp *qp, const void *ext)
 	fw_refer(k->s, SEG_T_QP, qp, 1);
 }
 
-static void qp_ext(struct fw_call *k, struct hw_qp *qp, const void *ext)
+/* mlx5dv_dci_stream_id_reset(3) */
+static enum fw_r stream_reset(struct fw_call *k, const struct hw_qp *qp, const void *ext)
+{
+	int e;
+
+	if (k->cmd->opcode != PRM_OP_RTS2RTS_QP || qp->st != PRM_ST_DCI)
+		return FW_R_QP_STREAM;
+	e = eng_dci_stream_reset(k->s, LAYOUT_GET32(rts2rts_qp_in, k->in, qpn),
+				 (uint16_t)LAYOUT_GET(qpc_ext, ext, dci_stream_channel_id));
+	return e == -ENOENT ? FW_R_QP_STREAM : fw_errno(k, e);
+}
+
+static enum fw_r qp_ext(struct fw_call *k, struct hw_qp *qp, const void *ext)
 {
 	uint64_t opt = LAYOUT_GET(rts2rts_qp_in, k->in, opt_param_mask_95_32);
 
+	if (opt & PRM_QP_OPT32_DCI_STREAM_CHANNEL_ID) {
+		enum fw_r r = stream_reset(k, qp, ext);
+
+		if (r)
+			return r;
+	}
 	if (opt & PRM_QP_OPT32_QOS_QUEUE_GROUP_ID)
 		qp_groups(k, qp, ext);
 	if (opt & PRM_QP_OPT32_MMO)
 		qp->mmo = LAYOUT_GET32(qpc_ext, ext, mmo);
+	return FW_R_NONE;
 }
 
 /* From now on the QP counts in that set; nothing can be refused after this. */
@@ -417,7 +437,9 @@ enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 			return r;
 	}
 	if (ext)
-		qp_ext(k, qp, ext);
+		r = qp_ext(k, qp, ext);
+	if (r)
+		return r;
 	/* inferred from libmlx5, which asks for it after each RST2INIT (mlx5_modify_qp()) */
 	if (t->bit == R2I)
 		qp->mmo = 0;

@@ -449,7 +449,7 @@
 	  "destroy_scheduling_element_in.scheduling_element_id",                                   \
 	  IN_USE("other elements, QPs or SQs use the element"))                                    \
 	X(QP_EXT, 0x50501, BAD_PARAM, "rts2rts_qp_in.opt_param_mask_95_32",                        \
-	  ALLOWED("qos_queue_group_id and mmo, with qpc_ext, and udp_sport"))                      \
+	  ALLOWED("a stream, qos_queue_group_id and mmo, with qpc_ext, and udp_sport"))            \
 	X(QP_EXT_RESERVED, 0x50502, BAD_PARAM, "rts2rts_qp_in.qpc_ext",                            \
 	  ALLOWED("reserved bits of the extension must be zero"))                                  \
 	X(QP_QOS_REQUESTER, 0x50503, BAD_RES, "qpc_ext.qos_queue_group_id_requester",              \
@@ -617,6 +617,12 @@
 	  MUST_BE_0("cap end_pad is 0", CAP(end_pad)))                                             \
 	X(QPC_DRAIN_SIGERR, 0x50017, BAD_PARAM, "qpc.drain_sigerr",                                \
 	  MUST_BE_0("cap drain_sigerr is 0", CAP(drain_sigerr)))                                   \
+	X(QPC_DCI_STREAMS, 0x50020, BAD_PARAM, "qpc.log_num_dci_stream_channels",                  \
+	  ALLOWED("0, or of a DC initiator at most cap log_max_dci_stream_channels",               \
+		  CAP(log_max_dci_stream_channels)))                                               \
+	X(QPC_DCI_ERRORED, 0x50021, BAD_PARAM, "qpc.log_num_dci_errored_streams",                  \
+	  ALLOWED("0, or of a DC initiator at most cap log_max_dci_errored_streams",               \
+		  CAP(log_max_dci_errored_streams)))                                               \
 	X(QPC_XRC_RQ, 0x50018, BAD_PARAM, "qpc.rq_type",                                           \
 	  ALLOWED("an XRC QP has no RQ of its own"))                                               \
 	X(QPC_XRCD, 0x50019, BAD_RES, "qpc.xrcd", NO_SUCH("XRC domain"))                           \
@@ -641,6 +647,8 @@
 	X(QP_MMO, 0x50222, BAD_PARAM, "init2init_qp_in.opt_param_mask_95_32",                      \
 	  ALLOWED("MMO (8) in INIT2INIT of RC and DC initiators, with cap dma_mmo_qp",             \
 		  CAP(dma_mmo_qp)))                                                                \
+	X(QP_STREAM, 0x50505, BAD_PARAM, "qpc_ext.dci_stream_channel_id",                          \
+	  ALLOWED("a stream in error of a DC initiator, in RTS2RTS"))                              \
 	X(QPC_MTU, 0x50301, BAD_PARAM, "qpc.mtu", ALLOWED("256 (1) up to the port's"))             \
 	X(QPC_MSG_MAX, 0x50302, BAD_PARAM, "qpc.log_msg_max",                                      \
 	  ALLOWED("at most cap log_max_msg", CAP(log_max_msg)))                                    \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Errors in commands of general objects, scheduling elements, queue groups and rate limits. */
 #include "fw/test_refusals.h"
+#include "hw/qp.h"
 
 #define E_SC(f, v) E_IN(create_scheduling_element_in, scheduling_context, scheduling_context, f, v)
 
@@ -23,6 +24,12 @@ static void rate_taken(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_
 {
 	b_rate(e, 5, 1000);
 	assert_int_equal(run_as(e, c, e->in, *inlen, *outlen), FW_OK);
+}
+
+/* Without an error there is nothing to reset. */
+static void stream_of_dci(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	hw_qp(&e->s, e->qp)->st = PRM_ST_DCI;
 }
 
 static const struct refusal_row rows[] = {
@@ -72,7 +79,10 @@ static const struct refusal_row rows[] = {
 	R(SCHED_NONE, DESTROY_GENERAL_OBJECT, E(create_general_object_in, obj_id, NOBODY)),
 	M(SCHED_IN_USE, DESTROY_SCHEDULING_ELEMENT, used_tsar, {0, 0, 0}),
 	R(QP_EXT, RTS2RTS_QP_EXT, E(rts2rts_qp_in, qpc_ext, 0)),
-	R(QP_EXT, RTS2RTS_QP_EXT, E(rts2rts_qp_in, opt_param_mask_95_32, 1)),
+	R(QP_EXT, RTS2RTS_QP_EXT, E(rts2rts_qp_in, opt_param_mask_95_32, 16)),
+	R(QP_STREAM, RTS2RTS_QP_EXT, E(rts2rts_qp_in, opt_param_mask_95_32, 1)),
+	M(QP_STREAM, RTS2RTS_QP_EXT, stream_of_dci, E(rts2rts_qp_in, opt_param_mask_95_32, 1),
+	  E(rts2rts_qp_in, opt_param_mask, 0)),
 	M(INPUT_LEN, RTS2RTS_QP_EXT, short_in, {0, 0, 0}),
 	R(QP_MMO, RTS2RTS_QP_EXT, E(rts2rts_qp_in, opt_param_mask_95_32, PRM_QP_OPT32_MMO)),
 	R(QP_EXT_RESERVED, RTS2RTS_QP_EXT, {0x110 * 8 + 3, 1, 1}),

@@ -15,6 +15,10 @@
  */
 #define HW_LOG_MAX_MMO 21
 
+/* DC initiators: log2 of the most streams that are handled side by side, and may be in error. */
+#define HW_LOG_MAX_DCI_STREAMS 4
+#define HW_LOG_MAX_DCI_ERRORED 4
+
 enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK };
 
 enum {                   /* hw_qp.flush_pending: work put off because a lock could not be taken */
@@ -86,6 +90,9 @@ struct hw_qp {
 	_Atomic uint32_t
 		flush_pending; /* HW_PEND_*: the lock's holder does it, or else the device thread */
 	uint32_t sq_fail;      /* qp_fail() notes the failure here */
+	/* DCI: streams in error, of which WQEs are flushed; with one more the QP fails */
+	uint16_t nerrored;
+	uint16_t errored[(1 << HW_LOG_MAX_DCI_ERRORED) - 1];
 
 	/* Responder [rq]. */
 	/*

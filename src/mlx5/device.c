@@ -15,6 +15,7 @@
 #include "hw/hca.h"
 #include "hw/memic.h"
 #include "hw/port.h"
+#include "hw/qp.h"
 #include "mlx5/priv.h"
 #include "wire/ib/gid.h"
 
@@ -59,6 +60,8 @@ static int query_device_resp(const struct fw_caps *c, struct uv_udata *u)
 			resp.response_length += resp_parts[i].size;
 	if (c->cqe_128_always)
 		resp.flags |= MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD;
+	resp.dci_streams_caps.max_log_num_concurent = HW_LOG_MAX_DCI_STREAMS;
+	resp.dci_streams_caps.max_log_num_errored = HW_LOG_MAX_DCI_ERRORED;
 	return uv_udata_out(u, &resp, resp.response_length);
 }
 

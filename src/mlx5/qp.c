@@ -60,7 +60,7 @@ static int qp_request_check(const struct uv_context *ctx, uint32_t qp_type,
 		return uv_no(-EINVAL, "IBV_QPT_DRIVER is either a DCT or a DCI");
 	/* Scattering data into CQEs is a request that may be ignored. */
 	flags = cmd->flags & ~(uint32_t)(MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE);
-	flags &= ~dc;
+	flags &= ~(dc | MLX5_QP_FLAG_DCI_STREAM);
 	if (flags & ~(uint32_t)(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_BFREG_INDEX |
 				MLX5_QP_FLAG_UAR_PAGE_INDEX))
 		return uv_no(-EINVAL, "flags that the device has no capability for");
@@ -123,6 +123,12 @@ static void qp_qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp 
 	LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
 	LAYOUT_SET(qpc, qpc, wq_signature, !!(cmd->flags & MLX5_QP_FLAG_SIGNATURE));
 	LAYOUT_SET(qpc, qpc, uar_page, m->uar);
+	if (qp->qp_type == IBV_QPT_DRIVER && cmd->flags & MLX5_QP_FLAG_DCI_STREAM) {
+		LAYOUT_SET(qpc, qpc, log_num_dci_stream_channels,
+			   cmd->dci_streams.log_num_concurent & 0x1f);
+		LAYOUT_SET(qpc, qpc, log_num_dci_errored_streams,
+			   cmd->dci_streams.log_num_errored & 0x1f);
+	}
 	if (m->rq_wqe_cnt) {
 		LAYOUT_SET(qpc, qpc, log_rq_stride, cmd->rq_wqe_shift - 4);
 		LAYOUT_SET(qpc, qpc, log_rq_size, qp_log2_of(m->rq_wqe_cnt));

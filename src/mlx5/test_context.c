@@ -5,6 +5,7 @@
 #include "hw/hca.h"
 #include "hw/mkey.h"
 #include "hw/port.h"
+#include "hw/qp.h"
 #include "mlx5/test.h"
 #include "wire/prm/cmd_hdr.h"
 
@@ -160,6 +161,8 @@ static void test_query_device(void **state)
 	assert_int_equal(resp.timestamp_mask, INT64_MAX);
 	assert_int_equal(uhw.response_length, 102);
 	assert_int_equal(uhw.flags, MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD);
+	assert_int_equal(uhw.dci_streams_caps.max_log_num_concurent, HW_LOG_MAX_DCI_STREAMS);
+	assert_int_equal(uhw.dci_streams_caps.max_log_num_errored, HW_LOG_MAX_DCI_ERRORED);
 
 	/* parts that do not fit the program's buffer do not count */
 	assert_int_equal(query_device(e, &resp, NULL, 0, &uhw, 40), 0);

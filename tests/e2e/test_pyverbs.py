@@ -92,7 +92,8 @@ class Pyverbs(Case):
                     'tests.test_mr.DeviceMemoryAPITest')
 
     DC = ['tests.test_mlx5_dc.DCTest.test_dc_' + t
-          for t in ('rdma_write', 'send', 'ah_to_qp_mapping')]
+          for t in ('rdma_write', 'send', 'ah_to_qp_mapping', 'rdma_write_stream',
+                    'send_stream_bad_flow', 'send_stream_bad_flow_qp')]
 
     def test_dc(self):
         self.module(*self.DC)

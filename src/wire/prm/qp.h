@@ -151,6 +151,7 @@
 	F(rst2init_qp_out, ece, 0x60, 32)
 
 enum { /* opt_param_mask_95_32 */
+       PRM_QP_OPT32_DCI_STREAM_CHANNEL_ID = 1 << 0,
        PRM_QP_OPT32_QOS_QUEUE_GROUP_ID = 1 << 1,
        PRM_QP_OPT32_UDP_SPORT = 1 << 2,
        PRM_QP_OPT32_MMO = 1 << 3, /* MLX5_QPC_OPT_MASK_32_INIT2INIT_MMO of rdma-core */
@@ -159,6 +160,7 @@ enum { /* opt_param_mask_95_32 */
 /* Follows the command if its bit qpc_ext is set. */
 #define PRM_L_qpc_ext(F, S)                                \
 	F(qpc_ext, mmo, 0x02, 1)                           \
+	F(qpc_ext, dci_stream_channel_id, 0x10, 16)        \
 	F(qpc_ext, qos_queue_group_id_requester, 0x20, 32) \
 	F(qpc_ext, qos_queue_group_id_responder, 0x40, 32)
 
