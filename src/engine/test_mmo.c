@@ -26,10 +26,13 @@ static struct copy copy_of(struct t_qp *q, uint32_t len)
 
 static uint32_t post(struct t_qp *q, const struct copy *c, uint8_t opmod, uint32_t bytes)
 {
+	uint8_t raw[sizeof(*c) + 16] = {0}; /* as long as the longest wrong one */
+
+	memcpy(raw, c, sizeof(*c));
 	return t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_MMO,
 					.opmod = opmod,
 					.fm_ce_se = T_SIG,
-					.raw = c,
+					.raw = raw,
 					.raw_len = bytes});
 }
 

@@ -192,7 +192,7 @@ void fab_if_clear4(struct seg *s, uint32_t port)
 }
 
 /* Is there a place for an address, once those of its family are gone from the interface? */
-static bool has_room(struct seg *s, uint32_t at, size_t len)
+static bool has_room(struct seg *s, const struct hw_port *p, uint32_t at, size_t len)
 {
 	const struct hw_addr *a[HW_ADDRS];
 	uint32_t n = if_given(s, at, a);
@@ -200,7 +200,7 @@ static bool has_room(struct seg *s, uint32_t at, size_t len)
 	for (uint32_t i = 0; i < n; i++)
 		if (ib_gid_is_ip4(a[i]->ip) == (len == 4))
 			return true;
-	return fab_at_hw(s, at)->naddrs < HW_ADDRS;
+	return p->naddrs < HW_ADDRS;
 }
 
 int fab_if_set(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix)
@@ -215,7 +215,7 @@ int fab_if_set(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32
 	other = at_by_mapped(s, mapped);
 	if (other != SEG_NONE && other != at)
 		return -EEXIST;
-	if (!has_room(s, at, len))
+	if (!has_room(s, p, at, len))
 		return -ENOSPC;
 	take_all(s, at, len);
 	r = put(p, fab_at_vlan(s, at), mapped, prefix);

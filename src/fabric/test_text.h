@@ -18,7 +18,7 @@
 static inline const char *sysfs_text(const char *root, const char *name)
 {
 	static char text[2048];
-	char path[512];
+	char path[1024];
 	ssize_t n;
 	int fd;
 
