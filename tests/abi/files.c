@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -264,7 +266,7 @@ static void other_async_file(void)
 		       .object_id = UVERBS_OBJECT_ASYNC_EVENT,
 		       .method_id = UVERBS_METHOD_ASYNC_EVENT_ALLOC,
 		       .num_attrs = 1,
-		       .driver_id = RDMA_DRIVER_MLX5},
+		       .driver_id = driver_is_rxe() ? RDMA_DRIVER_RXE : RDMA_DRIVER_MLX5},
 	       .attr = {.attr_id = UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE,
 			.flags = UVERBS_ATTR_F_MANDATORY}};
 
@@ -273,13 +275,94 @@ static void other_async_file(void)
 	close((int)c.attr.data);
 }
 
+/* ---- print: what each call on each file gives, for a comparison with a kernel */
+
+static void print_result(const char *file, const char *when, const char *call, long r)
+{
+	printf("%s, %s: %s\t", file, when, call);
+	if (r < 0)
+		printf("%s\n", strerrorname_np(errno));
+	else
+		printf("%ld\n", r);
+}
+
+static void print_ready(const char *file, const char *when, int fd)
+{
+	struct epoll_event ev = {.events = EPOLLIN | EPOLLOUT};
+	struct pollfd p = {.fd = fd, .events = POLLIN | POLLOUT | POLLRDNORM | POLLPRI | POLLRDHUP};
+	int ep = epoll_create1(EPOLL_CLOEXEC);
+
+	print_result(file, when, "poll", poll(&p, 1, 0) < 0 ? -1 : p.revents);
+	p.events = POLLIN;
+	print_result(file, when, "poll for input", poll(&p, 1, 0) < 0 ? -1 : p.revents);
+	print_result(file, when, "epoll_ctl", epoll_ctl(ep, EPOLL_CTL_ADD, fd, &ev));
+	print_result(file, when, "epoll_wait", epoll_wait(ep, &ev, 1, 0) == 1 ? ev.events : 0);
+	close(ep);
+}
+
+static void print_calls(const char *file, const char *when, int fd)
+{
+	uint64_t b[16] = {0};
+	struct stat st;
+
+	print_ready(file, when, fd);
+	for (size_t n = 0; n <= 16; n += n < 7 || n > 14 ? 1 : 8) {
+		char call[32];
+
+		snprintf(call, sizeof(call), "read %zu bytes", n);
+		print_result(file, when, call, read(fd, b, n));
+	}
+	print_result(file, when, "read to nowhere", read(fd, (void *)(uintptr_t)NOWHERE, 64));
+	print_result(file, when, "write", write(fd, b, 8));
+	print_result(file, when, "write nothing", write(fd, b, 0));
+	print_result(file, when, "write a command", write(fd, b, 64));
+	print_result(file, when, "pread", pread(fd, b, 16, 0));
+	print_result(file, when, "pwrite", pwrite(fd, b, 16, 0));
+	print_result(file, when, "lseek", lseek(fd, 0, SEEK_SET));
+	print_result(file, when, "mmap",
+		     mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 1 << 30) == MAP_FAILED ? -1 : 0);
+	print_result(file, when, "ftruncate", ftruncate(fd, 0));
+	print_result(file, when, "fsync", fsync(fd));
+	print_result(file, when, "FIONREAD", ioctl(fd, FIONREAD, b));
+	print_result(file, when, "RDMA_VERBS_IOCTL", ioctl(fd, RDMA_VERBS_IOCTL, b));
+	print_result(file, when, "flags",
+		     fcntl(fd, F_GETFL) & (O_ACCMODE | O_NONBLOCK | O_APPEND | O_DIRECT));
+	print_result(file, when, "descriptor flags", fcntl(fd, F_GETFD));
+	print_result(file, when, "file type", fstat(fd, &st) ? -1 : (long)(st.st_mode & S_IFMT));
+}
+
+static int print_all(void)
+{
+	static const struct {
+		const char *name;
+		int fd;
+	} files[] = {{"completion channel", CHANNEL},
+		     {"async file", ASYNC},
+		     {"second async file", OTHER_ASYNC}};
+
+	world_make();
+	other_async_file();
+	for (int i = 0; i < 3; i++)
+		nonblocking(files[i].fd, true);
+	print_calls("command file", "open", world_fd(CTX));
+	for (int i = 0; i < 3; i++)
+		print_calls(files[i].name, "open", files[i].fd);
+	close(world_fd(CTX));
+	for (int i = 0; i < 3; i++)
+		print_calls(files[i].name, "device closed", files[i].fd);
+	return 0;
+}
+
+/* files; files heir: in the program after exec; files print [rxe]: answers, on rxe or not */
 int main(int argc, char **argv)
 {
 	static const int fds[] = {CHANNEL, ASYNC, OTHER_ASYNC, RESULTS, EVENT_FILE};
 
 	alarm(600);
+	if (argc > 2)
+		driver_use_rxe();
 	if (argc > 1)
-		return as_heir();
+		return strcmp(argv[1], "print") ? as_heir() : print_all();
 	world_make();
 	other_async_file();
 	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++)

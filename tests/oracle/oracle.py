@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
@@ -23,26 +24,29 @@ SHOWN = 40  # differences of a family
 
 
 class Family:
-    """`ours` and `kernel`: arguments for the program here and there."""
+    """`ours` and `kernel`: arguments for the program here and there. There the family runs in a lane (see `guest`)."""
 
-    def __init__(self, name, program, ours=(), kernel=(), options=()):
-        self.name, self.program, self.options = name, program, options
+    def __init__(self, name, program, ours=(), kernel=(), options=(), lane='first'):
+        self.name, self.program, self.options, self.lane = name, program, options, lane
         self.ours, self.kernel = list(ours), list(kernel)
 
 
 ETHERNET = ('--link', 'eth', '--mtu', '4200')
 ADDRESSES = ('--ip', 'h1=127.1.0.1,fd00:7::1')
-# In the order of their runs. Netlink comes first: objects that refused calls leave behind in rxe crash Linux 6.1
-# when it lists them (nldev.c fill_res_cq_entry).
+# Netlink comes first and alone: objects that refused calls leave behind in rxe crash Linux 6.1 when it lists them
+# (nldev.c fill_res_cq_entry). Others run side by side; rows of ucma do not, as their QPNs are the same (cm.c
+# cm_insert_remote_qpn).
 FAMILIES = [
     Family('sysfs', 'HERE/probe.py', ['sysfs'], ['sysfs'], ADDRESSES),
     Family('netlink', 'BUILD/tests/abi/abi', ['hold', 'HERE/probe.py', 'netlink'],
            ['hold', 'rxe', 'HERE/probe.py', 'netlink'], ADDRESSES),
     Family('rdma', 'BUILD/tests/abi/abi', ['hold', 'HERE/probe.py', 'rdma'],
            ['hold', 'rxe', 'HERE/probe.py', 'rdma'], ADDRESSES),
-    Family('abi', 'BUILD/tests/abi/abi', ['print'], ['print', 'rxe']),
-    Family('random', 'BUILD/tests/oracle/oracle_random', [], ['-r']),
-    Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES),
+    Family('abi', 'BUILD/tests/abi/abi', ['print'], ['print', 'rxe'], lane='abi'),
+    Family('files', 'BUILD/tests/abi/files', ['print'], ['print', 'rxe'], lane='abi'),
+    Family('random', 'BUILD/tests/oracle/oracle_random', [], ['-r'], lane='abi'),
+    Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES,
+           lane='ucma'),
 ]
 
 
@@ -102,7 +106,7 @@ def ask_ours(build, families, out):
 def start_kernel(build, families, out):
     with open(out + '/list', 'w') as f:
         for family in families:
-            f.write(' '.join([family.name] + argv(build, family, family.kernel)) + '\n')
+            f.write(' '.join([family.lane, family.name] + argv(build, family, family.kernel)) + '\n')
     return subprocess.Popen([HERE + '/boot', out, HERE + '/guest', '/run/out/list'], stdin=subprocess.DEVNULL)
 
 
@@ -125,20 +129,23 @@ def where(ours, kernel):
 
 
 def compare(family, out, explained):
-    """The numbers of rows and of unexplained differences."""
+    """The numbers of rows, of programs among them, of differences with a reason and without."""
     ours, kernel = (rows_of(open('%s/%s.%s' % (out, family.name, side)).read()) for side in ('ours', 'kernel'))
-    differ = [k for k in {**ours, **kernel} if ours.get(k) != kernel.get(k)]
+    rows = {**ours, **kernel}
+    programs = sum(k.startswith('program ') for k in rows)
+    differ = [k for k in rows if ours.get(k) != kernel.get(k)]
     wrong = [k for k in differ if not explained.covers(family.name, k)]
     for key in wrong[:SHOWN]:
         print('%s | %s\n    ours:   %s\n    kernel: %s' %
               (family.name, key, *where(ours.get(key, '(no row)'), kernel.get(key, '(no row)'))))
-    print('%s: %d rows, %d differ with a reason, %d without' % (family.name, len({**ours, **kernel}),
-                                                               len(differ) - len(wrong), len(wrong)))
-    return len({**ours, **kernel}), len(differ) - len(wrong), len(wrong)
+    numbers = len(rows) - programs, programs, len(differ) - len(wrong), len(wrong)
+    print('%-8s %5d rows, %4d programs: %3d differ with a reason, %d without' % (family.name + ':', *numbers))
+    return numbers
 
 
 def run(build, families, out):
     explained = Explained(HERE + '/explained')
+    start = time.monotonic()
     kernel = start_kernel(build, families, out)
     try:
         ask_ours(build, families, out)
@@ -151,9 +158,9 @@ def run(build, families, out):
     stale = explained.stale({f.name for f in families})
     for line in stale:
         print(line)
-    print('%d rows compared with the kernel: %d differ with a reason, %d without, %d reasons are stale' %
-          (total[0], total[1], total[2], len(stale)))
-    return 1 if total[2] or stale else 0
+    print('%-8s %5d rows, %4d programs: %3d differ with a reason, %d without; %d reasons are stale; %d s' %
+          ('all:', *total, len(stale), time.monotonic() - start))
+    return 1 if total[3] or stale else 0
 
 
 def main():
