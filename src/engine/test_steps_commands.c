@@ -43,24 +43,6 @@ static void scene_end(struct scene *x, void **state)
 	bed_teardown(state);
 }
 
-static void at_every_step(const char *what, bool (*one)(const struct scenario *is, uint32_t n))
-{
-	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
-
-	for (size_t i = 0; i < nscenarios; i++) {
-		uint32_t n = from ? (uint32_t)atoi(from) : 1;
-
-		if (scenarios[i].st == PRM_ST_UC ||
-		    (scenarios[i].check != check_send && scenarios[i].check != check_limit) ||
-		    (only && strcmp(only, scenarios[i].name)))
-			continue;
-		for (; one(&scenarios[i], n); n++)
-			assert_true(n < MAX_STEPS);
-		print_message("%s: %s at %u steps\n", scenarios[i].name, what, n - 1);
-		assert_true(n > 5);
-	}
-}
-
 /* ---- the CQ is resized */
 
 static bool resized_at(const struct scenario *is, uint32_t n)

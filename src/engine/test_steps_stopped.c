@@ -114,19 +114,7 @@ static bool stopped_at(const struct scenario *is, uint32_t n)
 
 static void stopped_at_every_step(void **state)
 {
-	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
-
-	for (size_t i = 0; i < nscenarios; i++) {
-		uint32_t n = from ? (uint32_t)atoi(from) : 1;
-
-		if (scenarios[i].st == PRM_ST_UC ||
-		    (scenarios[i].check != check_send && scenarios[i].check != check_limit) ||
-		    (only && strcmp(only, scenarios[i].name)))
-			continue;
-		for (; stopped_at(&scenarios[i], n); n++)
-			assert_true(n < MAX_STEPS);
-		print_message("%s: stopped at %u steps\n", scenarios[i].name, n - 1);
-	}
+	at_every_step("stopped", stopped_at);
 }
 
 /* Let another completion of the receiver come first; takes the CQ over from a stopped sender. */

@@ -33,7 +33,6 @@ struct mlx5_dm {
 struct mlx5_dm_map {
 	uint64_t addr;     /* in BAR 0; 0: the entry is free */
 	uint64_t len;      /* bytes, in units */
-	uint64_t asked;    /* bytes that the program asked for */
 	uint32_t first, n; /* indexes of its pages in offsets for mmap */
 	bool gone;         /* the handle is destroyed: no further mmap, and DEALLOC_MEMIC follows */
 };
@@ -165,7 +164,7 @@ static int dm_make(struct uv_bundle *b, struct mlx5_dm_map *m, uint64_t len, uin
 	struct uv_context *ctx = uv_b_context(b);
 	int r;
 
-	*m = (struct mlx5_dm_map){.asked = len, .len = roundup(len, UNIT)};
+	*m = (struct mlx5_dm_map){.len = roundup(len, UNIT)};
 	m->n = (uint32_t)howmany(MIN(m->len, HW_MEMIC_SIZE), MLX5_PAGE_SIZE);
 	m->first = index_find(mlx5_context(ctx), m->n);
 	if (m->first + m->n > INDEXES)
@@ -235,7 +234,7 @@ int mlx5_method_dm_query(struct uv_bundle *b)
 	int r = dm_answer(b, m, MLX5_IB_ATTR_QUERY_DM_RESP_PAGE_INDEX,
 			  MLX5_IB_ATTR_QUERY_DM_RESP_START_OFFSET);
 
-	return r ? r : uv_b_out(b, MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH, &m->asked, sizeof(m->asked));
+	return r ? r : uv_b_out(b, MLX5_IB_ATTR_QUERY_DM_RESP_LENGTH, &dm->len, sizeof(dm->len));
 }
 
 int mlx5_method_dm_map_op_addr(struct uv_bundle *b)

@@ -84,6 +84,34 @@ static void test_as_it_is_now(void **state)
 	seg_unmap(&seg);
 }
 
+/* A fabric from a topology, whose system GUIDs are those of the nodes. */
+static void built(const char *text, const struct fab_options *o, struct topo *t, struct seg *seg)
+{
+	char err[TOPO_ERR];
+
+	assert_int_equal(topo_parse("f", text, strlen(text), t, err), 0);
+	topo_fill(t, &defaults);
+	for (uint32_t i = 0; i < t->nnodes; i++)
+		t->node[i].sys_guid = t->node[i].guid;
+	assert_int_equal(seg_create(seg, "test"), 0);
+	assert_int_equal(fab_build(seg, t, o), 0);
+}
+
+/* The fabric's snapshot is the topology: returns its number of addresses. Ends both. */
+static uint32_t written_again(struct topo *t, struct seg *seg)
+{
+	struct topo now;
+	uint32_t nips;
+
+	assert_int_equal(topo_snapshot(seg, &now), 0);
+	nips = now.nips;
+	assert_same(t, &now);
+	topo_free(t);
+	topo_free(&now);
+	seg_unmap(seg);
+	return nips;
+}
+
 static void test_routers(void **state)
 {
 	static const char text[] =
@@ -92,22 +120,12 @@ static void test_routers(void **state)
 		"Ca 1 \"H-0000000000000002\" # \"n1 x\"\n[1] \"S-0000000000000001\"\n"
 		"Rt 2 \"R-0000000000000003\" # \"r\"\n"
 		"[2] \"S-0000000000000001\"[2]\n";
-	struct topo t, now;
+	struct topo t;
 	struct seg seg = {0};
-	char err[TOPO_ERR];
 
-	assert_int_equal(topo_parse("f", text, strlen(text), &t, err), 0);
-	topo_fill(&t, &defaults);
-	for (uint32_t i = 0; i < t.nnodes; i++)
-		t.node[i].sys_guid = t.node[i].guid;
-	assert_int_equal(seg_create(&seg, "test"), 0);
-	assert_int_equal(fab_build(&seg, &t, &options), 0);
+	built(text, &options, &t, &seg);
 	assert_int_equal(fab_host_by_name(&seg, "n1"), hw_hca(&seg, fab_node(&seg, 2)->hca)->host);
-	assert_int_equal(topo_snapshot(&seg, &now), 0);
-	assert_same(&t, &now);
-	topo_free(&t);
-	topo_free(&now);
-	seg_unmap(&seg);
+	written_again(&t, &seg);
 }
 
 /* Addresses that were given, and no others. */
@@ -117,16 +135,10 @@ static void test_addresses(void **state)
 		"Switch 2 \"S-0000000000000001\" # \"s\"\n"
 		"Ca 2 \"H-0000000000000002\" # \"n1 x\"\n#ip[2] 10.0.0.2/8,fd00::2\n"
 		"Ca 1 \"H-0000000000000008\" # \"n2 x\"\n#ip[1] fd00::8/48\n";
-	struct topo t, now;
+	struct topo t;
 	struct seg seg = {0};
-	char err[TOPO_ERR];
 
-	assert_int_equal(topo_parse("f", text, strlen(text), &t, err), 0);
-	topo_fill(&t, &defaults);
-	for (uint32_t i = 0; i < t.nnodes; i++)
-		t.node[i].sys_guid = t.node[i].guid;
-	assert_int_equal(seg_create(&seg, "test"), 0);
-	assert_int_equal(fab_build(&seg, &t, &options), 0);
+	built(text, &options, &t, &seg);
 	for (uint32_t i = 0; i < t.nips; i++) {
 		const struct topo_ip *ip = &t.ip[i];
 
@@ -134,12 +146,7 @@ static void test_addresses(void **state)
 					    ip->addr.ip, ip->addr.len, ip->addr.prefix),
 				 0);
 	}
-	assert_int_equal(topo_snapshot(&seg, &now), 0);
-	assert_int_equal(now.nips, 3);
-	assert_same(&t, &now);
-	topo_free(&t);
-	topo_free(&now);
-	seg_unmap(&seg);
+	assert_int_equal(written_again(&t, &seg), 3);
 }
 
 /* A port whose own address was deleted, with and without others beside it. */
@@ -150,29 +157,18 @@ static void test_no_address(void **state)
 				   "Ca 1 \"H-0000000000000008\" # \"n2 x\"\n#ip[1] 10.0.0.2/8\n";
 	static const uint8_t own[2][4] = {{127, 1, 0, 1}, {127, 2, 0, 1}};
 	static const uint8_t six[16] = {0xfd, [15] = 2}, ten[4] = {10, 0, 0, 2};
-	struct topo t, now;
+	struct topo t;
 	struct seg seg = {0};
-	char err[TOPO_ERR];
 	uint32_t a, b;
 
-	assert_int_equal(topo_parse("f", text, strlen(text), &t, err), 0);
-	topo_fill(&t, &defaults);
-	for (uint32_t i = 0; i < t.nnodes; i++)
-		t.node[i].sys_guid = t.node[i].guid;
-	assert_int_equal(seg_create(&seg, "test"), 0);
-	assert_int_equal(fab_build(&seg, &t, &options), 0);
+	built(text, &options, &t, &seg);
 	a = fab_node(&seg, 1)->port0 + 1;
 	b = fab_node(&seg, 2)->port0 + 1;
 	assert_int_equal(fab_if_del(&seg, a, own[0], 4, 0), 0);
 	assert_int_equal(fab_if_del(&seg, a + 1, own[1], 4, 0), 0);
 	assert_int_equal(fab_if_add(&seg, a + 1, six, 16, 64), 0);
 	assert_int_equal(fab_if_set(&seg, b, ten, 4, 8), 0);
-	assert_int_equal(topo_snapshot(&seg, &now), 0);
-	assert_int_equal(now.nips, 4);
-	assert_same(&t, &now);
-	topo_free(&t);
-	topo_free(&now);
-	seg_unmap(&seg);
+	assert_int_equal(written_again(&t, &seg), 4);
 }
 
 static void test_vlans(void **state)
@@ -181,18 +177,13 @@ static void test_vlans(void **state)
 				   "#ip[1] 10.0.0.1/8\n#ip[1.100] 10.1.0.1,fd01::1/64\n"
 				   "#ip[1.4094] none\n";
 	static const uint8_t ip[3][16] = {{10, 0, 0, 1}, {10, 1, 0, 1}, {0xfd, 1, [15] = 1}};
-	struct topo t, now;
+	struct topo t;
 	struct seg seg = {0};
 	struct fab_options o = options;
-	char err[TOPO_ERR];
 	uint32_t at;
 
 	o.if_mtu = 1500;
-	assert_int_equal(topo_parse("f", text, strlen(text), &t, err), 0);
-	topo_fill(&t, &defaults);
-	t.node[0].sys_guid = t.node[0].guid;
-	assert_int_equal(seg_create(&seg, "test"), 0);
-	assert_int_equal(fab_build(&seg, &t, &o), 0);
+	built(text, &o, &t, &seg);
 	at = fab_node(&seg, 1)->port0 + 1;
 	assert_int_equal(fab_if_set(&seg, at, ip[0], 4, 8), 0);
 	assert_int_equal(fab_vlan_add(&seg, at, 100), 0);
@@ -200,11 +191,7 @@ static void test_vlans(void **state)
 	at = fab_at_by_vlan(&seg, at, 100);
 	assert_int_equal(fab_if_set(&seg, at, ip[1], 4, 24), 0);
 	assert_int_equal(fab_if_set(&seg, at, ip[2], 16, 64), 0);
-	assert_int_equal(topo_snapshot(&seg, &now), 0);
-	assert_same(&t, &now);
-	topo_free(&t);
-	topo_free(&now);
-	seg_unmap(&seg);
+	written_again(&t, &seg);
 }
 
 /* Adapters of both link layers, each by its line; the option is for those without one. */
