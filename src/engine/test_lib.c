@@ -13,6 +13,7 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "subnet/subnet.h"
+#include "util/test_tmp.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/mkey.h"
 
@@ -55,8 +56,7 @@ struct tb *tb_create_on(int (*fill)(struct seg *s))
 	assert_int_equal(seg_create(&t->s, "test"), 0);
 	assert_int_equal(seg_proc_register_self(&t->s, 0), 0);
 	assert_int_equal(fill(&t->s), 0);
-	strcpy(t->dir, "/tmp/engine-test.XXXXXX");
-	assert_non_null(mkdtemp(t->dir));
+	assert_true(test_tmp_make(t->dir));
 	snprintf(t->s.dir, sizeof(t->s.dir), "%s", t->dir);
 	snprintf(ev, sizeof(ev), "%s/ev", t->dir);
 	assert_int_equal(mkdir(ev, 0700), 0);

@@ -23,6 +23,7 @@
 #include "hw/qp.h"
 #include "subnet/subnet.h"
 #include "util/bits.h"
+#include "util/test_tmp.h"
 #include "wire/ib/gid.h"
 
 #define IB "sys/class/infiniband/mlx5_0/"
@@ -50,8 +51,7 @@ static int setup(void **state)
 
 	memset(&seg, 0, sizeof(seg));
 	assert_int_equal(seg_create(&seg, "test"), 0);
-	strcpy(seg.dir, "/tmp/softhca-eth-XXXXXX");
-	assert_non_null(mkdtemp(seg.dir));
+	assert_true(test_tmp_make(seg.dir));
 	assert_int_equal(fab_create(&seg, &o), 0);
 	snprintf(root, sizeof(root), "%s/host/h1", seg.dir);
 	snprintf(cmd, sizeof(cmd), "mkdir -p '%s'", root);

@@ -26,6 +26,7 @@
 #include "hw/for_tests.h"
 #include "segment/proc.h"
 #include "subnet/subnet.h"
+#include "util/test_tmp.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/eq.h"
 #include "wire/mad/names.h"
@@ -42,14 +43,11 @@ static struct seg seg;
 
 static int make_fabric(void **state)
 {
-	char dir[] = "/tmp/softhca-fabric-XXXXXX";
-
 	memset(&seg, 0, sizeof(seg));
 	assert_int_equal(seg_create(&seg, "test"), 0);
 	assert_int_equal(fab_create(&seg, &plain), 0);
 	assert_int_equal(seg_proc_register_self(&seg, 1), 0);
-	assert_non_null(mkdtemp(dir));
-	strcpy(seg.dir, dir);
+	assert_true(test_tmp_make(seg.dir));
 	return 0;
 }
 

@@ -26,6 +26,7 @@
 #include "hw/port.h"
 #include "subnet/subnet.h"
 #include "util/bits.h"
+#include "util/test_tmp.h"
 
 #define IB "sys/class/infiniband/mlx5_0/"
 #define PORT IB "ports/1/"
@@ -35,7 +36,7 @@ static const struct fab_sysfs_ids ids = {.fw_ver = "20.31.1014",
 					 .board_id = "MT_0000000223",
 					 .pci_device = 0x101b};
 static struct seg seg;
-static char root[] = "/tmp/softhca-sysfs-XXXXXX";
+static char root[TEST_TMP_MAX];
 
 static int render(uint32_t hcas, uint32_t ports, uint32_t speed, uint32_t link)
 {
@@ -51,8 +52,7 @@ static int render(uint32_t hcas, uint32_t ports, uint32_t speed, uint32_t link)
 	memset(&seg, 0, sizeof(seg));
 	assert_int_equal(seg_create(&seg, "test"), 0);
 	assert_int_equal(fab_create(&seg, &o), 0);
-	strcpy(root, "/tmp/softhca-sysfs-XXXXXX");
-	assert_non_null(mkdtemp(root));
+	assert_true(test_tmp_make(root));
 	return fab_sysfs_render(&seg, fab_host_by_name(&seg, "h1"), root, &ids);
 }
 

@@ -57,8 +57,7 @@ static inline int test_ev_setup(void **state)
 	if (test_seg_setup(state))
 		return -1;
 	s = *state;
-	strcpy(s->dir, "/tmp/softhca-test-XXXXXX");
-	if (!mkdtemp(s->dir))
+	if (!test_tmp_make(s->dir))
 		return -1;
 	snprintf(path, sizeof(path), "%s/ev", s->dir);
 	return mkdir(path, 0700);

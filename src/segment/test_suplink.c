@@ -14,7 +14,7 @@
 
 struct server {
 	struct seg seg;
-	char dir[sizeof("/tmp/softhca-test-XXXXXX")];
+	char dir[TEST_TMP_MAX];
 	int listen;
 	int mem; /* the mem descriptor of the last hello */
 	uint32_t mem_slot;
@@ -128,8 +128,7 @@ static int setup(void **state)
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 
 	memset(&v, 0, sizeof(v));
-	strcpy(v.dir, "/tmp/softhca-test-XXXXXX");
-	if (!mkdtemp(v.dir) || seg_create(&v.seg, "lab") || pipe(v.stop))
+	if (!test_tmp_make(v.dir) || seg_create(&v.seg, "lab") || pipe(v.stop))
 		return -1;
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s/sock", v.dir);
 	v.listen = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);

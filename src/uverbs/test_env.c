@@ -79,8 +79,7 @@ int env_setup_driver(void **state, const struct uv_driver *driver)
 	*state = env;
 	if (seg_create(&env->s, "test") || seg_proc_register_self(&env->s, 0))
 		return -1;
-	strcpy(env->s.dir, "/tmp/softhca-test-XXXXXX");
-	if (!mkdtemp(env->s.dir))
+	if (!test_tmp_make(env->s.dir))
 		return -1;
 	snprintf(path, sizeof(path), "%s/ev", env->s.dir);
 	if (mkdir(path, 0700))

@@ -7,11 +7,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, TIMEOUT, alive, port_block, wait_for  # noqa: E402
+from softhca import SOFTHCA, TIMEOUT, alive, fabric_dir, port_block, wait_for  # noqa: E402
 
 PORT = port_block()
 
@@ -60,7 +59,7 @@ except Exception:
 
 class Everyday(unittest.TestCase):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix='hcaday-')
+        self.dir = fabric_dir()
         self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=self.dir)
         self.addCleanup(shutil.rmtree, self.dir)
         Everyday.port = getattr(Everyday, 'port', PORT) + 1

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import NOBODY, SOFTHCA, TIMEOUT, TOP, ordinary_user_can_run  # noqa: E402
+from softhca import MEMORY, NOBODY, SOFTHCA, TIMEOUT, TOP, ordinary_user_can_run  # noqa: E402
 
 PYTHON = '/usr/bin/python3'
 
@@ -67,7 +67,7 @@ class Line(unittest.TestCase):
             self.assertIn(f"'{exe}' is set-user-ID or set-group-ID", self.line(r))
 
     def test_a_fabric_that_is_up_has_no_end_to_wait_for(self):
-        with tempfile.TemporaryDirectory() as d:
+        with tempfile.TemporaryDirectory(prefix='softhca-test-', dir=MEMORY) as d:
             env = dict(os.environ, SOFTHCA_RUNTIME_DIR=d)
             subprocess.run([SOFTHCA, 'up', 'lab'], env=env, check=True, timeout=TIMEOUT)
             try:
@@ -124,7 +124,7 @@ for a in ((27, 1, 0), (16, 4, 20)):
         self.assertIn('exec /bin/true: its environment lacks LD_PRELOAD, so it sees no adapter', out)
 
     def test_fabric_that_is_gone(self):
-        with tempfile.TemporaryDirectory() as d:
+        with tempfile.TemporaryDirectory(prefix='softhca-test-', dir=MEMORY) as d:
             env = dict(os.environ, SOFTHCA_RUNTIME_DIR=d)
             subprocess.run([SOFTHCA, 'up', 'lab'], env=env, check=True, timeout=TIMEOUT)
             r = subprocess.run([SOFTHCA, 'trace', '-e', 'shim', '--fabric', 'lab', '--', 'sh', '-c',

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, TIMEOUT, TOP, port_block  # noqa: E402
+from softhca import BUILD, TIMEOUT, TOP, fabric_dir, port_block  # noqa: E402
 
 PAGES = ['softhca.1', 'softhca-list.1', 'softhca-recipes.7', 'softhca-run.1']
 FIRST_PORT = port_block()
@@ -52,7 +52,9 @@ class Recipes(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix='hcarec-')
         self.addCleanup(shutil.rmtree, self.dir)
-        self.runtime = os.path.join(self.dir, 'runtime')
+        place = fabric_dir()
+        self.addCleanup(shutil.rmtree, place)
+        self.runtime = os.path.join(place, 'runtime')
         self.work = os.path.join(self.dir, 'work')
         os.mkdir(self.work)
         self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=self.runtime,

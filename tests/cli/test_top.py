@@ -11,12 +11,11 @@ import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import termios
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, TIMEOUT, alive, port_block, wait_for  # noqa: E402
+from softhca import SOFTHCA, TIMEOUT, alive, fabric_dir, port_block, wait_for  # noqa: E402
 
 PORT = port_block()
 TRAFFIC = '''
@@ -58,7 +57,7 @@ sys.stdin.read()
 
 class Top(unittest.TestCase):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix='hcatop-')
+        self.dir = fabric_dir()
         self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=self.dir, TERM='xterm')
         self.addCleanup(shutil.rmtree, self.dir)
         Top.port = getattr(Top, 'port', PORT) + 1

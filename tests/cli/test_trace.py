@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, SOFTHCA, TIMEOUT, alive, port_block, stop, wait_for  # noqa: E402
+from softhca import BUILD, SOFTHCA, TIMEOUT, alive, fabric_dir, port_block, stop, wait_for  # noqa: E402
 
 DEVX_SEND = os.path.join(BUILD, 'examples', 'devx_send')
 PINGPONG = f'''
@@ -38,15 +38,17 @@ for line in sys.stdin:
 
 class Trace(unittest.TestCase):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix='hcatrace-')
+        self.dir = fabric_dir()
         self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=self.dir)
         for name in [n for n in self.env if n.startswith('SOFTHCA_TRACE')]:
             del self.env[name]
         self.addCleanup(shutil.rmtree, self.dir)
+        self.work = tempfile.mkdtemp(prefix='hcatrace-')
+        self.addCleanup(shutil.rmtree, self.work)
         Trace.port = getattr(Trace, 'port', PORT) + 1
 
     def path(self, name):
-        return os.path.join(self.dir, name)
+        return os.path.join(self.work, name)
 
     def softhca(self, *args, status=0, **kw):
         r = subprocess.run([SOFTHCA, *args], env=self.env, stdin=subprocess.DEVNULL, capture_output=True,

@@ -5,12 +5,11 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, SOFTHCA, TIMEOUT, TOP, port_block  # noqa: E402
+from softhca import BUILD, SOFTHCA, TIMEOUT, TOP, fabric_dir, port_block  # noqa: E402
 
 DEVX_SEND = os.path.join(BUILD, 'examples', 'devx_send')
 PYTHON = '/usr/bin/python3'
@@ -50,7 +49,7 @@ def context(flags=1):
 
 class Why(unittest.TestCase):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix='hcawhy-')
+        self.dir = fabric_dir()
         self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=self.dir, HOME=self.dir)
         for name in list(self.env):
             if name.startswith('SOFTHCA_TRACE'):

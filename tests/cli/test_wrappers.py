@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, TOP  # noqa: E402
+from softhca import BUILD, TOP, fabric_dir  # noqa: E402
 
 CMAKE = '''cmake_minimum_required(VERSION 3.16)
 project(user NONE)
@@ -33,13 +33,15 @@ class Wrappers(unittest.TestCase):
                        stdout=subprocess.DEVNULL)
         found = subprocess.run(['find', cls.dest, '-path', '*/bin/softhca'], capture_output=True, text=True).stdout
         cls.prefix = os.path.dirname(os.path.dirname(found.strip()))
-        cls.run_dir = os.path.join(cls.dest, 'run')
+        cls.place = fabric_dir()
+        cls.run_dir = os.path.join(cls.place, 'run')
         cls.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=cls.run_dir,
                        PATH=os.path.join(cls.prefix, 'bin') + ':' + os.environ['PATH'])
 
     @classmethod
     def tearDownClass(cls):
         shutil.rmtree(cls.dest)
+        shutil.rmtree(cls.place)
 
     def setUp(self):
         self.work = tempfile.mkdtemp(prefix='softhca-work-')

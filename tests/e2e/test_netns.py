@@ -5,11 +5,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Fabric, NOBODY, Running, ordinary_user_can_run, wait_for  # noqa: E402
+from softhca import SOFTHCA, Case, Fabric, NOBODY, Running, fabric_dir, ordinary_user_can_run, \
+    wait_for  # noqa: E402
 
 
 def allowed(*user):
@@ -167,7 +167,7 @@ class NamespacesAsOrdinaryUser(Namespaces):
 @unittest.skipUnless(allowed(), 'this machine refuses network namespaces')
 class Private(Case):
     def setUp(self):
-        self.dir = tempfile.mkdtemp(prefix='softhca-test-')
+        self.dir = fabric_dir()
         self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=self.dir)
 
     def tearDown(self):

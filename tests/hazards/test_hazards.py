@@ -12,7 +12,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
-from softhca import (BUILD, Case, Fabric, NOBODY, SOFTHCA, TIMEOUT, TOP, listening,  # noqa: E402
+from softhca import (BUILD, Case, Fabric, NOBODY, SOFTHCA, TIMEOUT, TOP, fabric_dir, listening,  # noqa: E402
                      ordinary_user_can_run, stop, wait_for)
 
 SKIP = 77
@@ -313,7 +313,7 @@ class Segment(Case):
 
     def setUp(self):
         super().setUp()
-        self.dir = tempfile.mkdtemp(prefix='hazards-')
+        self.dir = fabric_dir()
         self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=self.dir)
 
     def tearDown(self):
@@ -321,7 +321,7 @@ class Segment(Case):
 
     def shm(self):
         """But for the directories of other tests."""
-        return sorted(n for n in os.listdir('/dev/shm') if not n.startswith(('softhca-', 'hcacli-')))
+        return sorted(n for n in os.listdir('/dev/shm') if not n.startswith('softhca-'))
 
     def softhca(self, *args, **kw):
         return subprocess.run([SOFTHCA, *args], env=self.env, capture_output=True, text=True,

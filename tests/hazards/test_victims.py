@@ -8,6 +8,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from softhca import BUILD, Case, Fabric, NOBODY, ordinary_user_can_run  # noqa: E402
 
 SECONDS = float(os.environ.get('SOFTHCA_STRESS_SECONDS', '5'))
+TOO_SLOW = 3  # victim.c
+STRICT = SECONDS >= 60
 VICTIM = os.path.join(BUILD, 'tests', 'hazards', 'hazard_victim')
 ACKED = ('write', 'read', 'send', 'xrc', 'dc')
 ALL = ACKED + ('uc', 'ud')
@@ -19,12 +21,19 @@ class Victims(Case):
         [(t, how, 'trap') for how in ('threads', 'leaderless', 'big') for t in ('write', 'send')] + \
         [('write', 'plain', 'poll'), ('send', 'threads', 'poll')]
 
+    def kill_some(self, fab, transport, how, doorbell):
+        return fab.run(VICTIM, transport, how, '1000', str(SECONDS / 20), options=('--doorbell', doorbell),
+                       env={'SUPERVISOR': str(self.status(fab)['supervisor'])})
+
     def test_kills(self):
         with Fabric(user=self.user) as fab:
             for transport, how, doorbell in self.cases:
                 with self.subTest(transport=transport, victim=how, doorbell=doorbell):
-                    r = fab.run(VICTIM, transport, how, '1000', str(SECONDS / 20),
-                                options=('--doorbell', doorbell), timeout=60 + SECONDS)
+                    r = self.kill_some(fab, transport, how, doorbell)
+                    if r.status == TOO_SLOW and not STRICT:
+                        # Once in ten thousand opens it is the machine; what we do, we do again.
+                        print(r.out.strip())
+                        r = self.kill_some(fab, transport, how, doorbell)
                     print(self.ok(r).strip())
 
 

@@ -6,7 +6,9 @@
  *
  *     victim TRANSPORT VICTIM ROUNDS SECONDS
  *
- * ends after ROUNDS kills or SECONDS, whichever is first, and prints its counts.
+ * ends after ROUNDS kills or SECONDS, whichever is first, and prints its counts. Its exit status is
+ * TOO_SLOW if only a duration is wrong. SUPERVISOR, if set, is the fabric's supervisor: what it did
+ * during a slow open is printed.
  */
 #include "rc.h"
 
@@ -29,7 +31,8 @@
 #define DEPTH 16
 #define QKEY 0x1ee
 #define DC_KEY 0x1eeee
-#define SLOW 0.1 /* seconds, beyond the delays of the machine itself */
+#define SLOW 0.1   /* seconds, beyond the delays of the machine itself */
+#define TOO_SLOW 3 /* test_victims.py */
 
 /* ---- transports ---- */
 
@@ -349,7 +352,10 @@ static struct watched machine;
 static struct {
 	struct watched w;
 	_Atomic uint32_t count;
+	_Atomic double since; /* when its open began; 0: between two */
+	_Atomic bool go;
 } * opener;
+static pid_t opener_pid;
 
 static void note(struct watched *w, double t)
 {
@@ -357,13 +363,73 @@ static void note(struct watched *w, double t)
 		w->worst = t;
 }
 
+/* What a process was found doing during slow opens, and how often. */
+struct doing {
+	char what[64];
+	unsigned int times;
+};
+static struct doing supervisor_did[8], opener_did[8];
+
+/* Its state and where it waits in the kernel ("0": nowhere, or not for us to know). */
+static void look_at(const char *pid, struct doing *did, size_t n)
+{
+	char path[64], what[64] = "gone", text[512] = "", at[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	f = fopen(path, "re");
+	if (f) {
+		char *p = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
+
+		fclose(f);
+		snprintf(path, sizeof(path), "/proc/%s/wchan", pid);
+		f = fopen(path, "re");
+		if (f && !fgets(at, sizeof(at), f))
+			at[0] = '\0';
+		if (f)
+			fclose(f);
+		if (p && strlen(p) > 2)
+			snprintf(what, sizeof(what), "%c %s", p[2], at);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (did[i].times && strcmp(did[i].what, what))
+			continue;
+		strcpy(did[i].what, what);
+		did[i].times++;
+		return;
+	}
+}
+
+static void show(const char *who, const struct doing *did, size_t n)
+{
+	for (size_t i = 0; i < n && did[i].times; i++)
+		printf("slow open: %s: %s, %u times\n", who, did[i].what, did[i].times);
+}
+
+static void look_at_slow_open(void)
+{
+	const char *supervisor = getenv("SUPERVISOR");
+	double since = opener->since;
+	char pid[16];
+
+	if (!since || rc_now() - since < 3 * SLOW)
+		return;
+	snprintf(pid, sizeof(pid), "%d", (int)opener_pid);
+	look_at(pid, opener_did, sizeof(opener_did) / sizeof(opener_did[0]));
+	if (supervisor)
+		look_at(supervisor, supervisor_did,
+			sizeof(supervisor_did) / sizeof(supervisor_did[0]));
+}
+
 static void *watch_machine(void *arg)
 {
 	while (!machine.stop) {
 		double t = rc_now();
 
+		opener->go = true;
 		usleep(1000);
 		note(&machine, rc_now() - t);
+		look_at_slow_open();
 	}
 	return NULL;
 }
@@ -371,12 +437,16 @@ static void *watch_machine(void *arg)
 static void __attribute__((noreturn)) open_and_close(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (!opener->go) /* the machine's delays are measured from then on */
+		sched_yield();
 	while (!opener->w.stop) {
 		struct rc_end e = {0};
 		double t = rc_now();
 
+		opener->since = t;
 		rc_open(&e);
 		CHECK(!ibv_close_device(e.ctx));
+		opener->since = 0;
 		note(&opener->w, rc_now() - t);
 		opener->count++;
 	}
@@ -436,12 +506,12 @@ static enum ibv_wc_status send_until_it_fails(struct rc_end *e, struct ibv_ah *a
 		if (!killed && now >= at) {
 			CHECK(!kill(pid, SIGKILL));
 			killed = true;
-			end = now + (tr->acked ? 30 : 0.02);
+			end = now + (tr->acked ? RC_HANGS : 0.02);
 		}
 		if (killed && now > end)
 			return IBV_WC_SUCCESS;
 		post(e, ah, srqn);
-		wc = rc_wait(e, 30);
+		wc = rc_wait(e, RC_HANGS);
 		if (wc.status)
 			return wc.status;
 	}
@@ -492,10 +562,11 @@ int main(int argc, char **argv)
 		nursery(sp[1], argv[2]);
 	}
 	close(sp[1]);
-	if (!fork())
+	opener_pid = fork();
+	if (!opener_pid)
 		open_and_close();
-	begin(&e);
 	pthread_create(&t, NULL, watch_machine, NULL);
+	begin(&e);
 	rounds = (unsigned int)atoi(argv[3]);
 	end = rc_now() + atof(argv[4]);
 	/* A busy machine may need longer for one of each than the test is to take. */
@@ -524,5 +595,9 @@ int main(int argc, char **argv)
 	       "%.1f ms of %u, worst delay of the machine %.1f ms\n",
 	       argv[1], argv[2], n, wrong, slow, 1e3 * worst_post, 1e3 * opener->w.worst,
 	       opener->count, 1e3 * machine.worst);
-	return wrong || slow || !opener->count || opener->w.worst > allowed;
+	show("the opener", opener_did, sizeof(opener_did) / sizeof(opener_did[0]));
+	show("the supervisor", supervisor_did, sizeof(supervisor_did) / sizeof(supervisor_did[0]));
+	if (wrong || !opener->count)
+		return 1;
+	return slow || opener->w.worst > allowed ? TOO_SLOW : 0;
 }

@@ -21,6 +21,32 @@ TIMEOUT = 300  # of what never takes long, unless it hangs: no test may depend o
 os.environ['PATH'] += ':/usr/sbin:/sbin'  # infiniband-diags, which an ordinary user may not have there
 
 
+def in_memory():
+    """
+    Where users have their fabrics (pick_path() in super/runtime.c). On a disk each file that a program
+    opens waits for the disk's journal, perhaps for seconds when others write. None: not on this machine.
+    """
+    place = '/dev/shm'
+    with open('/proc/self/mounts') as mounts:
+        kinds = [line.split()[2] for line in mounts if line.split()[1] == place]
+    if kinds[-1:] != ['tmpfs'] or not os.access(place, os.R_OK | os.W_OK | os.X_OK):
+        return None
+    room = os.statvfs(place)
+    for_all = os.stat(place).st_mode & 0o7 == 0o7  # tests have fabrics of ordinary users, too
+    return place if for_all and room.f_bavail * room.f_frsize >= 32 << 20 else None
+
+
+MEMORY = in_memory()
+
+
+def fabric_dir():
+    """
+    A new runtime directory. Programs that a test makes do not belong there: memory may be mounted
+    noexec. Its name begins as that of every fabric: some tests see that nothing else is left.
+    """
+    return tempfile.mkdtemp(prefix='softhca-test-', dir=MEMORY)
+
+
 def ordinary_user_can_run():
     """Root only: may uid 65534 use what was built (the checkout may lie in a closed folder)?"""
     # Through env: setpriv itself still has root's capabilities when it executes its command.
@@ -119,7 +145,7 @@ class Finished:
 class Running:
     def __init__(self, argv, **kw):
         self.argv = argv
-        self.file = tempfile.TemporaryFile(mode='w+', errors='replace')
+        self.file = tempfile.TemporaryFile(mode='w+', errors='replace', dir=MEMORY)
         self.proc = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=self.file,
                                      stderr=subprocess.STDOUT, start_new_session=True, **kw)
 
@@ -170,7 +196,7 @@ class Fabric:
         self.env = dict(os.environ, **(env or {}))
 
     def __enter__(self):
-        self.dir = tempfile.mkdtemp(prefix='softhca-test-')
+        self.dir = fabric_dir()
         if self.user:
             os.chown(self.dir, 65534, 65534)
             self.env['HOME'] = self.dir
