@@ -26,7 +26,7 @@ static int ask(int sock, struct link_msg *m, const void *more, size_t nmore, int
 	struct iovec v[2] = {{m, sizeof(*m)}, {(void *)more, nmore}};
 	struct msghdr h = {
 		.msg_iov = v, .msg_iovlen = 2, .msg_control = &c, .msg_controllen = sizeof(c)};
-	const struct timeval limit = {.tv_sec = 10};
+	const struct timeval limit = {.tv_sec = CLIENT_LIMIT_S};
 	struct cmsghdr *cm;
 	ssize_t n;
 

@@ -6,9 +6,12 @@
 #include "cli/cli.h"
 #include "segment/suplink.h"
 
+/* A hang takes longer; an answer that waits for a sweep may take half of it on a busy machine. */
+#define CLIENT_LIMIT_S 60
+
 /*
- * Send a request on `sock`, wait at most 10 s for its reply. *fd: a descriptor that came with it,
- * -1 none. 0 or -errno (the supervisor's refusal, or -ETIMEDOUT, -ECONNRESET).
+ * Send a request on `sock`, wait at most CLIENT_LIMIT_S for its reply. *fd: a descriptor that came
+ * with it, -1 none. 0 or -errno (the supervisor's refusal, or -ETIMEDOUT, -ECONNRESET).
  */
 int client_request(int sock, struct link_msg *m, int *fd);
 /*

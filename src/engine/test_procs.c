@@ -183,7 +183,7 @@ static void peer_stopped(void **state)
 	t_post(e->p.a,
 	       &(struct t_wr){
 		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .inl = "x", .inl_len = 1});
-	assert_true(test_own_ns() - t < 50 * NSEC_PER_MSEC);
+	assert_true(test_own_ns() - t < SEG_LOCK_CTRL_NS / 2);
 	assert_int_equal(e->p.a->hw->park, HW_PARK_LOCK);
 	kill(e->pid, SIGCONT);
 	assert_true(await(e->tell[0]));

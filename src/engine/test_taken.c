@@ -163,7 +163,7 @@ static void *changes(void *arg)
 
 	for (int i = 0; i < CHANGES; i++) {
 		struct umr u = rebind(c->q, c->mk);
-		uint64_t end = clock_now_ns() + 20 * NSEC_PER_SEC;
+		uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
 		uint32_t at = change(c->q, c->mk->key, &u, HEAD + 64);
 		struct mlx5_cqe64 *cqe = t_poll(&c->q->cq);
 
@@ -319,9 +319,9 @@ static void an_error_does_not_wait_for_the_stopped(void **state)
 	spawn(e, child_holds_the_lock_and_stops);
 	assert_true(await(e->tell[0]));
 	assert_int_equal(waitpid(e->pid, NULL, WUNTRACED), e->pid);
-	t = clock_now_ns();
+	t = test_own_ns();
 	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_ERR), 0);
-	assert_true(clock_now_ns() - t < SEG_LOCK_CTRL_NS);
+	assert_true(test_own_ns() - t < SEG_LOCK_CTRL_NS);
 	assert_int_equal(p->b->hw->state, PRM_QP_STATE_ERR);
 	kill(e->pid, SIGKILL);
 	reap(e);

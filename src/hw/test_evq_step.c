@@ -349,9 +349,11 @@ static void go_on(struct test_child *c, bool stepping)
 }
 
 /*
- * While the process is stopped, others push, and read if it does not hold the lock, without delay.
+ * While the process is stopped, others push, and read if it does not hold the lock: in *took
+ * nanoseconds.
  */
-static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int n)
+static unsigned int stop_once(struct seg *s, const struct step *step, unsigned int n,
+			      uint64_t *took)
 {
 	struct queue q;
 	struct stepped st = {step, &q};
@@ -363,15 +365,14 @@ static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int
 	prepare(s, step, &q);
 	test_spawn(s, &c, be_stepped, &st);
 	done = go_steps(&c, n);
-	start = clock_now_ns();
+	start = test_own_ns();
 	assert_int_equal(push(s, &q, 6), 0);
 	if (!step->lazy || done < n)
 		assert_true(bytes_in(&q) > 0);
 	while (!step->locks && (evq_ready(s, seg_live(s, SEG_T_EVQ, q.idx))))
 		if (!evq_pop(s, q.idx, q.gen, q.fd, &r))
 			got[r.cookie]++;
-	/* 5 ms are the aim; a loaded machine takes longer */
-	assert_true(clock_now_ns() - start < NSEC_PER_SEC);
+	*took = test_own_ns() - start;
 	go_on(&c, done < n);
 	if (!step->lazy)
 		expect_agreement(s, &q);
@@ -382,6 +383,18 @@ static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int
 	assert_true(more[6] == 1 || (step->reads && !more[6]));
 	expect_sane(step, more);
 	queue_close(s, &q);
+	return done;
+}
+
+/* 5 ms are the aim. A machine may take longer, but not each time at the same instruction. */
+static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int n)
+{
+	unsigned int done = 0;
+	uint64_t took = UINT64_MAX;
+
+	for (int i = 0; i < 3 && took >= NSEC_PER_SEC; i++)
+		done = stop_once(s, step, n, &took);
+	assert_true(took < NSEC_PER_SEC);
 	return done;
 }
 

@@ -328,24 +328,20 @@ static void forget_child(const struct test_child *c)
 			seg_free(&seg, SEG_T_PROC, i);
 }
 
-/* False: the client has no n-th step. */
-static bool at(const struct step *step, unsigned int n, bool to_kill)
+/* False: the client has no n-th step. *took: the others' longest call while it was stopped. */
+static bool at_once(const struct step *step, unsigned int n, bool to_kill, uint64_t *took)
 {
 	struct cast cast;
 	struct stepped st = {step, &cast, n};
 	struct test_child c;
-	uint64_t took;
 	bool stopped;
 
 	open_cast(&cast);
-	took = others_go_on(&cast);
-	noise = took > noise ? took : noise;
+	*took = others_go_on(&cast);
+	noise = *took > noise ? *took : noise;
 	test_spawn(&seg, &c, be_stopped, &st);
 	stopped = stops(&c);
-	if (stopped && !to_kill) {
-		took = others_go_on(&cast);
-		worst = took > worst ? took : worst;
-	}
+	*took = stopped && !to_kill ? others_go_on(&cast) : 0;
 	if (stopped) {
 		kill(c.pid, SIGKILL);
 		test_reap(&c);
@@ -356,6 +352,20 @@ static bool at(const struct step *step, unsigned int n, bool to_kill)
 	others_go_on(&cast);
 	close_cast(&cast);
 	forget_child(&c);
+	return stopped;
+}
+
+/* A step that keeps others waiting does so each time; a machine that stands still does not. */
+static bool at(const struct step *step, unsigned int n, bool to_kill)
+{
+	uint64_t took = UINT64_MAX, least = UINT64_MAX;
+	bool stopped = true;
+
+	for (int i = 0; i < 3 && stopped && least >= BAR_NS; i++) {
+		stopped = at_once(step, n, to_kill, &took);
+		least = took < least ? took : least;
+	}
+	worst = least > worst ? least : worst;
 	return stopped;
 }
 

@@ -522,7 +522,7 @@ class Signals(Cli):
             self.assertFalse(alive(int(r.stdout)))
             return time.monotonic() - t
         alone = took('kill -9 $!; wait')    # without a straggler, on this machine
-        self.assertLess(took(':'), 5 + 10 * alone)
+        self.assertLess(took(':'), 60 + 10 * alone)
 
     def test_a_straggler_may_finish_in_a_second(self):
         """It has a device open, sees that the command has ended, and needs a little longer."""
@@ -775,7 +775,7 @@ class UpAndDown(Cli):
                 else:
                     self.assertIn('up already', self.refused('up', 'lab'))
                     os.kill(pid, end)
-                wait_for(lambda: not alive(pid), 'the supervisor to end', 10)
+                wait_for(lambda: not alive(pid), 'the supervisor to end')
                 self.up('lab')
                 self.down('lab')
                 self.assertEqual(os.listdir(self.dir), [])
@@ -799,7 +799,7 @@ class UpAndDown(Cli):
         self.up('lab')
         self.assertTrue(alive(old))  # somebody uses it
         user.kill()
-        wait_for(lambda: not alive(old), 'the old supervisor to end', 10)
+        wait_for(lambda: not alive(old), 'the old supervisor to end')
         self.assertNotEqual(self.status('lab')['supervisor'], old)
         self.down('lab')
 
@@ -811,7 +811,7 @@ class UpAndDown(Cli):
         for left in (0, 4, 12, 40, 100, 150):
             with self.subTest(kilobytes_left=left):
                 r = subprocess.run([*self.user, *unshare, FULL_DISK, SOFTHCA, self.work, str(left)],
-                                   env=self.env, capture_output=True, text=True, timeout=60)
+                                   env=self.env, capture_output=True, text=True, timeout=TIMEOUT)
                 self.assertEqual((r.returncode, r.stdout), (0, 'usable\n'), r)
                 self.assertIn('No space left', r.stderr)
                 self.assertNotIn('File exists', r.stderr)

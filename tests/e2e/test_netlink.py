@@ -51,7 +51,7 @@ class Netlink(Case):
     def run_there(self, *cmd, host=None):
         p = self.fab.start(*cmd, options=('--host', host or self.host['name']))
         try:
-            return p.finish(60)
+            return p.finish()
         finally:
             p.kill()
 
@@ -180,7 +180,7 @@ class Ip(Case):
     def there(self, *cmd, host=0):
         p = self.fab.start(*cmd, options=('--host', self.names[host]))
         try:
-            return p.finish(60)
+            return p.finish()
         finally:
             p.kill()
 

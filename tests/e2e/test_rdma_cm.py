@@ -215,7 +215,7 @@ class RdmaCm(TwoHosts):
         try:
             rcv.wait_said('receiving data transfers')
             self.ok(self.fab.run('mckey', '-m', group, '-s', options=('--host', self.names[1])))
-            r = rcv.finish(60)
+            r = rcv.finish()
         finally:
             rcv.kill()
         self.assertEqual(r.status, 0, str(r))

@@ -90,11 +90,12 @@ def nodes(text):
         out.add('\n'.join(lines))
     return out
 
-# Opens and closes in a child of its own each time, until it is interrupted.
+# Opens and closes in a child of its own each time, until it is interrupted. Prints the number and the two
+# longest times.
 OPENER = '''
 import os, time
 n = 0
-worst = 0
+worst = [0, 0]
 try:
     while True:
         t = time.monotonic()
@@ -103,12 +104,12 @@ try:
             os.close(os.open('/dev/infiniband/uverbs0', os.O_RDWR))
             os._exit(0)
         assert os.waitpid(pid, 0)[1] == 0
-        worst = max(worst, time.monotonic() - t)
+        worst = sorted([*worst, time.monotonic() - t])[1:]
         n += 1
         if n == 1:
             print('opens', flush=True)
 except KeyboardInterrupt:
-    print(n, worst)
+    print(n, *worst)
 '''
 
 
@@ -562,12 +563,14 @@ class Sweep(Case):
                     fab.softhca('link', '--fabric', fab.name, 'mlx5_0', '1', state)
                     longest = max(longest, time.monotonic() - t)
                 opener.proc.send_signal(signal.SIGINT)
-                _, n, worst = self.ok(opener.finish()).split()
+                _, n, second, worst = self.ok(opener.finish()).split()
             finally:
                 opener.kill()
-            print(f'{n} opens, the worst took {float(worst):.3f} s; a sweep {longest:.3f} s')
-            self.assertGreater(int(n), 0)
-            self.assertLess(float(worst), longest / 3)
+            print(f'{n} opens, the worst took {float(worst):.3f} and {float(second):.3f} s; '
+                  f'a sweep {longest:.3f} s')
+            self.assertGreater(int(n), 1)
+            # Opens that wait for sweeps wait for both. One long wait may be the machine's.
+            self.assertLess(float(second), longest / 3)
 
 
 if __name__ == '__main__':

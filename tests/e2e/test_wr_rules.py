@@ -15,7 +15,7 @@ class Rules(Case):
 
     def test_rules(self):
         with Fabric() as fab:
-            self.ok(fab.run(RULES, options=('--doorbell', self.doorbell), timeout=120))
+            self.ok(fab.run(RULES, options=('--doorbell', self.doorbell)))
 
 
 class RulesPolled(Rules):

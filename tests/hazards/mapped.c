@@ -188,7 +188,7 @@ static int child(int argc, char **argv)
 	if (!strcmp(argv[1], "unmaps"))
 		is_gone();
 	else /* the supervisor learns of the others a little later */
-		for (double end = rc_now() + 30; ask() == IBV_WC_SUCCESS;)
+		for (double end = rc_now() + RC_HANGS; ask() == IBV_WC_SUCCESS;)
 			CHECK(rc_now() < end);
 	kill(pid, SIGKILL);
 	return 0;

@@ -3,8 +3,8 @@
  * One of two senders to the same receiver is stopped at random moments: stopped TRANSPORT [stops].
  * The other one goes on meanwhile: a stop ends when a hundred messages of it have come, and is one
  * too long when they have not after LONG_S. No message comes twice or out of order. Prints
- * the counts and the longest time in which nothing came, with and without a stop; status 1 when a
- * stop held the other sender up.
+ * the counts and the longest times in which nothing came, with and without a stop; status 1 when
+ * stops held the other sender up. One may be the machine's, unless the test runs for a minute.
  */
 #include "ends.h"
 #include "util/test_time.h"
@@ -104,17 +104,29 @@ static double starved(void)
 	return (double)(test_starved_ns(getpid()) + test_starved_ns(peers[1].pid)) / 1e9;
 }
 
+/* The two longest times without a message. */
+static double longest[2];
+
+static void note_gap(double gap)
+{
+	if (gap > longest[0]) {
+		longest[1] = longest[0];
+		longest[0] = gap;
+	} else if (gap > longest[1]) {
+		longest[1] = gap;
+	}
+}
+
 /* With peer 0 stopped: does it hold the other one up? What the machine does is not the stop's. */
-static bool held_up(double *worst)
+static bool held_up(void)
 {
 	double was = starved(), start = now_s(), gap = 0, took, noise;
-	bool come = more(1, GO_ON, &gap);
 
+	NEED(more(1, GO_ON, &gap));
 	took = now_s() - start;
 	noise = starved() - was;
-	if (gap - noise > *worst)
-		*worst = gap - noise;
-	return !come || took - noise > LONG_S;
+	note_gap(gap - noise);
+	return took - noise > LONG_S;
 }
 
 static void start(const char *prog, enum transport t, int k)
@@ -138,7 +150,7 @@ int main(int argc, char **argv)
 	unsigned int seed = (unsigned int)getpid();
 	unsigned long max, stops = 0, held = 0;
 	enum transport t = T_RC;
-	double end, worst = 0, alone = 0;
+	double end, quick = stress_seconds(1), alone = 0, worst;
 	int status;
 
 	while (t < T_COUNT && argc > 1 && strcmp(argv[1], transport_names[t]))
@@ -151,8 +163,7 @@ int main(int argc, char **argv)
 	end_open(&e, t, DEPTH);
 	start(argv[0], t, 0);
 	start(argv[0], t, 1);
-	for (end = now_s() + stress_seconds(1); stops < max && (argc > 2 || now_s() < end);
-	     stops++) {
+	for (end = now_s() + quick; stops < max && (argc > 2 || now_s() < end); stops++) {
 		unsigned int us = (unsigned int)rand_r(&seed) % 3000;
 
 		NEED(more(0, 1, NULL) && more(1, GO_ON, &alone));
@@ -161,13 +172,14 @@ int main(int argc, char **argv)
 		kill(peers[0].pid, SIGSTOP);
 		NEED(waitpid(peers[0].pid, &status, WUNTRACED) == peers[0].pid &&
 		     WIFSTOPPED(status));
-		held += held_up(&worst);
+		held += held_up();
 		kill(peers[0].pid, SIGCONT);
 	}
 	for (int k = 0; k < 2; k++)
 		kill(peers[k].pid, SIGKILL);
-	printf("%s: %lu stops, %lu of them held the other sender up; %.1f ms without a message, "
-	       "%.1f ms when nobody was stopped\n",
-	       argv[1], stops, held, worst * 1e3, alone * 1e3);
-	return held || worst > 2 * alone + MORE_S;
+	printf("%s: %lu stops, %lu of them held the other sender up; %.1f and %.1f ms without a "
+	       "message, %.1f ms when nobody was stopped\n",
+	       argv[1], stops, held, longest[0] * 1e3, longest[1] * 1e3, alone * 1e3);
+	worst = longest[quick < 60];
+	return held > (quick < 60) || worst > 2 * alone + MORE_S;
 }

@@ -78,8 +78,7 @@ def bound(port):
 port_guards = []  # the first port of each block that is ours: bound, so that no other test gets it
 
 
-def port_block(size=500):
-    """The first of `size` TCP ports for this process alone, below those that connections get."""
+def free_block(size):
     blocks = range(18600, 32768 - size, size)
     for i in range(len(blocks)):
         first = blocks[(os.getpid() + i) % len(blocks)]
@@ -91,7 +90,12 @@ def port_block(size=500):
             continue
         port_guards.append(s)
         return first + 1
-    raise AssertionError('no TCP ports for this test')
+    return None
+
+
+def port_block(size=500):
+    """The first of `size` TCP ports for this process alone, below those that connections get."""
+    return wait_for(lambda: free_block(size), 'other tests to end, which have all TCP ports')
 
 
 def wait_for(cond, what, timeout=TIMEOUT):
@@ -270,7 +274,9 @@ class Case(unittest.TestCase):
                 c = cli.finish(timeout)
             finally:
                 cli.kill()
-            s = srv.finish(timeout if c.status == 0 else 5)
+            if c.status:  # the server may wait for ever for another client
+                raise AssertionError(f'{c}\nserver:\n{srv.said()}')
+            s = srv.finish(timeout)
         finally:
             srv.kill()
         self.assertEqual((s.status, c.status), (0, 0), f'server:\n{s}\nclient:\n{c}')

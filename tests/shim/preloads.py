@@ -27,7 +27,7 @@ until ibv_rc_pingpong -d mlx5_0 -n 200 -p %(port)d localhost; do
 wait $!'''
 
 
-def run(*argv, preload=None, env=None, timeout=120):
+def run(*argv, preload=None, env=None, timeout=300):
     e = dict(os.environ, **(env or {}))
     if preload:
         e['LD_PRELOAD'] = preload

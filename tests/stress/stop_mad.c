@@ -283,7 +283,7 @@ static int rounds(struct crowd *c, double seconds)
 		usleep((useconds_t)(now_ns() / 7 % 3000)); /* at any point of what it does */
 		kill(c->pid[who], SIGSTOP);
 		if (waitpid(c->pid[who], &status, WUNTRACED) != c->pid[who] || !WIFSTOPPED(status))
-			return 2;
+			return 4;
 		look(c);
 		usleep(stop);
 		kill(c->pid[who], SIGCONT);
@@ -293,7 +293,15 @@ static int rounds(struct crowd *c, double seconds)
 		frozen += waited > BAR;
 	}
 	printf("%u stops, %u froze others, who waited %.1f ms at most\n", n, frozen, 1e3 * worst);
-	return frozen != 0;
+	return frozen < 3 ? frozen : 3;
+}
+
+/* One stop may be the machine's; what we do to others, we do again. */
+static int once_or_twice(struct crowd *c, double seconds)
+{
+	int r = rounds(c, seconds);
+
+	return r == 1 && seconds < LONG_RUN ? rounds(c, seconds) : r;
 }
 
 static pid_t start_server(const struct kind *k)
@@ -336,11 +344,11 @@ int main(int argc, char **argv)
 		if (!c.pid[i])
 			_exit(client(i, k));
 	}
-	r = rounds(&c, atof(argv[1]));
+	r = once_or_twice(&c, atof(argv[1]));
 	atomic_store(&sh->end, 1);
 	for (unsigned int i = 0; i < CLIENTS; i++)
 		if (waitpid(c.pid[i], &status, 0) == c.pid[i] && status && !r)
-			r = 3;
+			r = 5;
 	if (c.pid[CLIENTS]) {
 		kill(c.pid[CLIENTS], SIGKILL);
 		waitpid(c.pid[CLIENTS], &status, 0);

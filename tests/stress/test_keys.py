@@ -11,7 +11,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
-from softhca import BUILD, Case, Fabric, wait_for  # noqa: E402
+from softhca import BUILD, TIMEOUT, Case, Fabric, wait_for  # noqa: E402
 
 SECONDS = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5))
 PROGRAM = os.path.join(BUILD, 'tests', 'stress', 'stress_inval')
@@ -28,7 +28,7 @@ class Taken(Case):
             for doorbell, kind, op in KINDS:
                 with self.subTest(doorbell=doorbell, kind=kind, op=op):
                     r = fab.run(PROGRAM, f'{share:.2f}', kind, op, fate,
-                                options=('--doorbell', doorbell), timeout=share + 240)
+                                options=('--doorbell', doorbell), timeout=share + TIMEOUT)
                     self.assertRegex(self.ok(r), re.compile(r'^[1-9][0-9]* rounds, 0 wrong$', re.M))
             wait_for(lambda: not any(self.status(fab)['objects'].values()), 'objects to vanish')
 

@@ -98,7 +98,7 @@ static void unreadable_data(void **state)
 /* ---- what the receiver sends back during a message */
 
 /* Longer than any step of this test takes, also on a slow machine. */
-#define SLOWLY 1000
+#define SLOWLY 3000
 
 /* A message of five segments, of which three are sent; the peer has acknowledged the first. */
 struct under_way {
