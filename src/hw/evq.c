@@ -161,6 +161,7 @@ static void evq_repair_queue(struct seg *s, uint32_t evq, struct seg_evq *q)
 	struct seg_evrec *r;
 
 	q->head = q->known = 0;
+	atomic_fetch_add(&q->drains, 1); /* the dead one may have been emptying the FIFO */
 	absorb(s, q);
 	for (uint32_t i = EVQ_REF_IDX(q->head); i; i = r->after) {
 		r = seg_at(s, SEG_T_EVREC, i);

@@ -43,7 +43,7 @@ struct seg_evq { /* SEG_T_EVQ: same index and generation as its SEG_T_FILE entry
 	_Atomic uint32_t pollers;
 	_Atomic uint32_t sleepers; /* threads that wait on `wake`; too many after one was killed */
 	_Atomic uint32_t byte;     /* upper bound of the bytes in the FIFO */
-	_Atomic uint32_t drains;   /* how often the FIFO was emptied */
+	_Atomic uint32_t drains;   /* +1 before and after emptying the FIFO */
 	/* `drains` + 1: a byte was written since the last drain, and is there */
 	_Atomic uint32_t told;
 	/* request to the lock's next holder: check that FIFO and queue agree */

@@ -141,12 +141,11 @@ static void fifo_drain(int fd, int keep)
 			return;
 }
 
-bool evq_drain(const struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
+static bool drain_now(const struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
 {
 	char path[320];
 	int own;
 
-	atomic_fetch_add(&q->drains, 1);
 	if (fd >= 0) {
 		fifo_drain(fd, 0);
 		return true;
@@ -158,6 +157,18 @@ bool evq_drain(const struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
 	fifo_drain(own, 0);
 	sys_close(own);
 	return true;
+}
+
+/* A byte that is written meanwhile may be gone afterwards: it is no certain one (told_already()).
+ */
+bool evq_drain(const struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
+{
+	bool done;
+
+	atomic_fetch_add(&q->drains, 1);
+	done = drain_now(s, evq, q, fd);
+	atomic_fetch_add(&q->drains, 1);
+	return done;
 }
 
 void evq_trim(struct seg_evq *q, int fd)

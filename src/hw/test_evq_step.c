@@ -169,6 +169,7 @@ static const struct step {
 	unsigned int before;     /* events queued before the step: cookies 2, 3... */
 	bool lazy, locks, reads; /* the step holds the readers' lock; it takes records */
 	bool owed;               /* the step pays a debt, which must be paid once */
+	bool polled;             /* a lazy queue, and a thread waits for its byte */
 } steps[] = {
 	{"push, empty", step_push, 0, false, false, false, false},
 	{"push", step_push, 1, false, false, false, false},
@@ -186,6 +187,8 @@ static const struct step {
 	{"lost, empty", step_lost, 0, false, true, false, false},
 	{"lost", step_lost, 1, false, true, false, false},
 	{"publish", step_publish, 1, true, true, false, false},
+	{"pop the last, polled", step_pop, 1, true, true, true, false, true},
+	{"drop the last, polled", step_drop, 1, true, true, true, false, true},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
@@ -274,6 +277,8 @@ static void prepare(struct seg *s, const struct step *step, struct queue *q)
 		owe(s);
 	if (step->lazy)
 		evq_set_lazy(s, q->idx);
+	if (step->polled)
+		assert_int_equal(evq_poll_begin(s, q->idx, q->gen), 0);
 	for (unsigned int i = 0; i < step->before; i++)
 		push(s, q, 2 + i);
 }
@@ -374,6 +379,8 @@ static unsigned int stop_once(struct seg *s, const struct step *step, unsigned i
 			got[r.cookie]++;
 	*took = test_own_ns() - start;
 	go_on(&c, done < n);
+	if (step->polled) /* nobody has taken what was pushed meanwhile */
+		assert_true(bytes_in(&q) > 0);
 	if (!step->lazy)
 		expect_agreement(s, &q);
 	read_loss(s, &q);
