@@ -207,12 +207,35 @@ void put(int fd, const struct packet *p)
 	assert_int_equal(write(fd, p, sizeof(*p)), sizeof(*p));
 }
 
-void wait_readable(int fd, int ms)
+/* For a hang's report: what the files of this process hold that poll(2) may not have told of. */
+static void show_queues(void)
+{
+	static uint8_t buf[1 << 16];
+
+	for (unsigned int fd = 0; fd < sizeof(is_open); fd++) {
+		struct pollfd p = {.fd = (int)fd, .events = POLLIN};
+		int r = is_open[fd] ? poll(&p, 1, 0) : -1;
+		ssize_t n;
+
+		if (r < 0)
+			continue;
+		fcntl(p.fd, F_SETFL, O_RDWR | O_NONBLOCK);
+		n = read(p.fd, buf, sizeof(buf));
+		print_error("fd %u: poll gives %d, read %zd (%s), status %u\n", fd, r, n,
+			    n < 0 ? strerror(errno) : "",
+			    n < 0 ? 0 : ((struct ib_user_mad_hdr *)buf)->status);
+	}
+}
+
+void wait_readable_at(int fd, int ms, const char *file, int line)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
+	int r = poll(&p, 1, ms);
 
-	assert_int_equal(poll(&p, 1, ms), 1);
-	assert_int_equal(p.revents, POLLIN);
+	if (r != 1 || p.revents != POLLIN)
+		show_queues();
+	_assert_int_equal((unsigned long)r, 1, file, line);
+	_assert_int_equal((unsigned long)p.revents, POLLIN, file, line);
 }
 
 struct packet got(int fd)

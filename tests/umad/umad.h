@@ -110,7 +110,8 @@ struct packet mad(uint32_t qpn, uint16_t lid, uint8_t mgmt_class, uint8_t method
 void put(int fd, const struct packet *p);
 /* Milliseconds after which a wait counts as a hang, also on a slow machine. */
 #define HANGS 60000
-void wait_readable(int fd, int ms);
+void wait_readable_at(int fd, int ms, const char *file, int line);
+#define wait_readable(fd, ms) wait_readable_at(fd, ms, __FILE__, __LINE__)
 /* A whole MAD that is there now, or arrives within 5 s. */
 struct packet got(int fd);
 struct packet waited(int fd);
