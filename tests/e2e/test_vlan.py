@@ -87,7 +87,7 @@ class Vlans(TwoHosts):
 
     def entry(self, prog, *entries):
         """The program on both hosts, each with its entry of the GID table."""
-        return [(prog, '-d', 'mlx5_0', '-g', str(e)) for e in entries]
+        return [(prog, '-d', 'mlx5_0', '-n', '50', '-g', str(e)) for e in entries]
 
     def test_verbs_in_a_vlan(self):
         hosts = [('--host', h) for h in self.names]
