@@ -18,6 +18,8 @@ PERFTEST = re.compile(r'ib_[a-z]+_(bw|lat)')
 PERFTEST_CLOCK = os.path.join(BUILD, 'tests', 'lib', 'libperftest_clock.so')
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
 TIMEOUT = 300  # of what never takes long, unless it hangs: no test may depend on it
+# A shell starts what it puts into the background with SIGINT ignored, which programs would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ['PATH'] += ':/usr/sbin:/sbin'  # infiniband-diags, which an ordinary user may not have there
 
 
