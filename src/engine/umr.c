@@ -271,10 +271,12 @@ enum eng_out umr_execute(struct eng_run *r)
 		out = take_away(r, mk);
 	if (out != ENG_DONE)
 		return out;
-	/* From here on eng_mkey_quiesce() waits for this thread, even if it is stopped. */
+	/* While it changes eng_mkey_quiesce() waits for this thread, even if it is stopped. */
 	if (!gate_pass(&r->ring->gate, GATE_BUSY))
 		return ENG_AGAIN;
 	r->why = umr_is_ours(r, mk) ? change(r, mk, &to) : ENG_W_BIND_KEY;
+	POINT("key-changed");
+	gate_reset(&r->ring->gate); /* nobody could shut it meanwhile */
 	return r->why ? ENG_FAILED : ENG_DONE;
 }
 

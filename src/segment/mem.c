@@ -205,39 +205,48 @@ static int copy_foreign(struct seg *s, struct mem_slot m, const struct mem_job *
 	return r;
 }
 
-/* Does it overlap this process's mapping of the segment? */
-static bool in_segment(const struct seg *s, uint64_t va, uint64_t len)
-{
-	uint64_t base = (uintptr_t)s->base;
-
-	return va < base + s->size && len > 0 && va + len > base;
-}
-
-bool mem_pass_own(const struct seg *s, const struct mem_vec *v, unsigned int n,
-		  const struct iovec *io, unsigned int nio)
+static bool is_shared(const struct seg *s, const struct mem_job *j)
 {
 	bool shared = false;
 
-	for (unsigned int i = 0; i < n && !shared; i++)
-		shared = in_segment(s, v[i].va, v[i].len);
-	for (unsigned int i = 0; i < nio && !shared; i++)
-		shared = in_segment(s, (uintptr_t)io[i].iov_base, io[i].iov_len);
-	return gate_pass(mem_gate, shared ? GATE_BUSY : GATE_OWN);
+	for (unsigned int i = 0; i < j->nv && !shared; i++)
+		shared = mem_in_segment(s, j->v[i].va, j->v[i].len);
+	for (unsigned int i = 0; i < j->nio && !shared; i++)
+		shared = mem_in_segment(s, (uintptr_t)j->io[i].iov_base, j->io[i].iov_len);
+	return shared;
 }
 
-static inline bool may_copy_own(const struct seg *s, const struct mem_job *j)
+/*
+ * Others have a part in bytes of the segment (device memory): the kernel copies these, as the copy
+ * of a thread that is stopped can then be revoked. If the host refuses that, the thread is waited
+ * for, as with a change of the device's state.
+ */
+static __attribute__((noinline)) int copy_own_gated(struct seg *s, const struct mem_job *j)
 {
-	return __builtin_expect(!mem_gate, 1) || mem_pass_own(s, j->v, j->nv, j->io, j->nio);
+	const struct seg_proc *p = is_shared(s, j) ? seg_proc(s, s->self) : NULL;
+	int r = p ? copy_vm(p, j) : 0;
+
+	if (p && !sys_refused(r) && r != -ESRCH)
+		return r;
+	if (!gate_pass(j->gate, p ? GATE_BUSY : GATE_OWN))
+		return -ECANCELED;
+	r = mem_copy_own(j->v, j->nv, j->io, j->nio, j->write);
+	if (p)
+		gate_reset(j->gate); /* nobody could shut it meanwhile */
+	return r;
+}
+
+static inline int copy_own(struct seg *s, const struct mem_job *j)
+{
+	return __builtin_expect(!j->gate, 1) ? mem_copy_own(j->v, j->nv, j->io, j->nio, j->write)
+					     : copy_own_gated(s, j);
 }
 
 static int copy(struct seg *s, struct mem_slot m, const struct mem_job *j)
 {
 	if (j->nv > MEM_MAX_VEC || j->nio > MEM_MAX_VEC)
 		return -EINVAL;
-	if (mem_is_self(s, m))
-		return may_copy_own(s, j) ? mem_copy_own(j->v, j->nv, j->io, j->nio, j->write)
-					  : -ECANCELED;
-	return copy_foreign(s, m, j);
+	return mem_is_self(s, m) ? copy_own(s, j) : copy_foreign(s, m, j);
 }
 
 int mem_readv(struct seg *s, struct mem_slot m, const struct mem_vec *from, unsigned int nfrom,
@@ -258,10 +267,7 @@ int mem_read(struct seg *s, struct mem_slot m, uint64_t va, void *dst, size_t le
 	struct iovec io = {dst, len};
 	const struct mem_job j = {&v, &io, 1, 1, false, mem_gate};
 
-	if (mem_is_self(s, m))
-		return may_copy_own(s, &j) ? mem_guarded_copy(dst, (const void *)(uintptr_t)va, len)
-					   : -ECANCELED;
-	return copy_foreign(s, m, &j);
+	return mem_is_self(s, m) ? copy_own(s, &j) : copy_foreign(s, m, &j);
 }
 
 int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, size_t len)
@@ -270,10 +276,7 @@ int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, si
 	struct iovec io = {(void *)(uintptr_t)src, len};
 	const struct mem_job j = {&v, &io, 1, 1, true, mem_gate};
 
-	if (mem_is_self(s, m))
-		return may_copy_own(s, &j) ? mem_guarded_copy((void *)(uintptr_t)va, src, len)
-					   : -ECANCELED;
-	return copy_foreign(s, m, &j);
+	return mem_is_self(s, m) ? copy_own(s, &j) : copy_foreign(s, m, &j);
 }
 
 /* Cuts [off, off + len) out of a list into `out`; returns the number of vectors. */

@@ -88,13 +88,13 @@ struct seg_word {
 	struct seg_lock lock;
 } SEG_ELEM;
 
-/*
- * Pass mem_gate for a copy within this process. Bytes of the segment (device memory) are not its
- * own: a thread that is stopped in such a copy is waited for, as with a change of the device's
- * state.
- */
-bool mem_pass_own(const struct seg *s, const struct mem_vec *v, unsigned int n,
-		  const struct iovec *io, unsigned int nio);
+/* Does it overlap this process's mapping of the segment? Device memory lies there. */
+static inline bool mem_in_segment(const struct seg *s, uint64_t va, uint64_t len)
+{
+	uint64_t base = (uintptr_t)s->base;
+
+	return va < base + s->size && len > 0 && va + len > base;
+}
 
 static inline bool mem_is_self(const struct seg *s, struct mem_slot m)
 {

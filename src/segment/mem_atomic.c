@@ -20,7 +20,7 @@ struct seg_lock *mem_word_lock(const struct seg *s, uint64_t va)
 	return &w->lock;
 }
 
-/* A caller's word: where it is, its lock, and the turn at which the lock is held. */
+/* A caller's word: where it is, its lock (NULL: none), and the turn at which the lock is held. */
 struct word {
 	struct seg *s;
 	struct seg_lock *lock;
@@ -30,9 +30,9 @@ struct word {
 };
 
 /*
- * For this process's memory: atomic instructions, which also exclude the program's other threads.
- * After a stop another process may have the lock and be between its read and its write of the same
- * page: a store now would be lost, so it is not made.
+ * For memory that this process has mapped: atomic instructions, which also exclude the program's
+ * other threads. After a stop another process may have the lock and be between its read and its
+ * write of the same page: a store now would be lost, so it is not made.
  */
 static int own(const struct word *w, uint64_t (*next)(uint64_t was, const void *arg),
 	       const void *arg, uint64_t *out)
@@ -44,7 +44,7 @@ static int own(const struct word *w, uint64_t (*next)(uint64_t was, const void *
 	while (!r) {
 		seen = was;
 		then = next(was, arg);
-		if (!seg_lock_has_turn(w->s, w->lock, w->turn))
+		if (w->lock && !seg_lock_has_turn(w->s, w->lock, w->turn))
 			return -ECANCELED;
 		r = mem_guarded_cas(p, w->size, &seen, then);
 		if (!r && seen == was)
@@ -52,6 +52,25 @@ static int own(const struct word *w, uint64_t (*next)(uint64_t was, const void *
 		was = seen;
 	}
 	*out = was;
+	return r;
+}
+
+/*
+ * Device memory: every process has it mapped, and none reads it first and writes it then, so a lock
+ * would only make others wait for a holder that is stopped.
+ */
+static int in_device(struct word *w, uint64_t (*next)(uint64_t was, const void *arg),
+		     const void *arg, uint64_t *out)
+{
+	int r;
+
+	w->lock = NULL;
+	if (mem_gate && !gate_pass(mem_gate, GATE_BUSY))
+		return -ECANCELED;
+	POINT("word-shared");
+	r = own(w, next, arg, out);
+	if (mem_gate)
+		gate_reset(mem_gate);
 	return r;
 }
 
@@ -79,6 +98,8 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 
 	if ((size != 4 && size != 8) || va % size)
 		return -EINVAL;
+	if (mem_is_self(s, m) && mem_in_segment(s, va, size))
+		return in_device(&w, next, arg, out);
 	r = seg_lock_turn(s, w.lock, SEG_LOCK_DATA_NS, &w.turn);
 	if (r < 0)
 		return r;
@@ -86,9 +107,8 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	if (!mem_is_self(s, m))
 		r = foreign(s, m, va, size, next, arg, out);
 	else
-		r = !mem_gate || mem_pass_own(s, &(struct mem_vec){va, size}, 1, NULL, 0)
-			    ? own(&w, next, arg, out)
-			    : -ECANCELED;
+		r = !mem_gate || gate_pass(mem_gate, GATE_OWN) ? own(&w, next, arg, out)
+							       : -ECANCELED;
 	POINT("word-done");
 	seg_unlock_turn(s, w.lock, w.turn);
 	return r;

@@ -259,14 +259,17 @@ static uint64_t same_value(uint64_t was, const void *arg)
 	return was;
 }
 
-/* Nobody goes on before a thread that is stopped while it copies from or to the segment itself. */
+/*
+ * A copy from or to the segment itself can be revoked, as one to another process; the gate says so
+ * by a length. An atomic is over when it returns.
+ */
 static void the_segment_is_nobodys_own(void **state)
 {
 	struct seg *s = *state;
 	struct world *w = world_make(s);
 	struct seg_gate *g = gate_of(s, s->self);
-	uint8_t own[16] = {0}, *shared = (uint8_t *)&seg_proc(s, s->self)->ring[1].gate;
-	struct mem_vec v = {(uintptr_t)own, 8};
+	uint8_t own[16] = {1, 2, 3}, *shared = (uint8_t *)&seg_proc(s, s->self)->ring[1].gate;
+	struct mem_vec v = {(uintptr_t)own + 8, 8};
 	struct iovec io = {shared, 8};
 	uint64_t was;
 
@@ -274,16 +277,25 @@ static void the_segment_is_nobodys_own(void **state)
 	gate_reset(g);
 	assert_int_equal(mem_read(s, mem_self(s), (uintptr_t)own, own + 8, 8), 0);
 	assert_int_equal(gate_word(g), GATE_OWN);
+	gate_reset(g);
 	assert_int_equal(mem_write(s, mem_self(s), (uintptr_t)shared, own, 8), 0);
-	assert_int_equal(gate_word(g), GATE_BUSY);
-	gate_reset(g);
+	assert_int_equal(gate_word(g), 8);
+	memset(own + 8, 0, 8);
 	assert_int_equal(mem_writev(s, mem_self(s), &v, 1, &io, 1), 0);
-	assert_int_equal(gate_word(g), GATE_BUSY);
-	gate_reset(g);
+	assert_int_equal(gate_word(g), 8);
+	assert_memory_equal(own, own + 8, 8);
 	assert_int_equal(mem_atomic(s, mem_self(s), (uintptr_t)shared, 8, same_value, NULL, &was),
 			 0);
-	assert_int_equal(gate_word(g), GATE_BUSY);
+	assert_int_equal(gate_word(g), 0);
+	assert_memory_equal(&was, own, 8);
+	g->v[0].iov_len = GATE_REVOKED;
+	own[0] = 7;
+	assert_int_equal(mem_write(s, mem_self(s), (uintptr_t)shared, own, 8), -ECANCELED);
+	assert_int_equal(mem_atomic(s, mem_self(s), (uintptr_t)shared, 8, same_value, NULL, &was),
+			 -ECANCELED);
+	assert_int_equal(*shared, 1);
 	mem_gate = NULL;
+	gate_reset(g);
 	world_free(w);
 }
 

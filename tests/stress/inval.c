@@ -28,7 +28,8 @@
 #include <unistd.h>
 
 #define BYTES (1u << 20)
-#define PATIENCE 60.0 /* seconds after which a wait counts as a hang */
+#define DM_BYTES (64u << 10) /* of device memory: a part of max_dm_size */
+#define PATIENCE 60.0        /* seconds after which a wait counts as a hang */
 enum { BEFORE = 0x11, SECRET = 0x55, WRITTEN = 0xaa };
 
 #define DIE(...)                                             \
@@ -51,6 +52,7 @@ static struct board {
 	/* written by the owner, for a round */
 	_Atomic uint32_t round, stop, halt, owner_qpn, srqn, rkey;
 	_Atomic uint64_t va;
+	_Atomic uint32_t bytes;    /* of this round's requests */
 	_Atomic uint32_t ways_end; /* how this round's writer ends: enum end */
 	/* written by the writer */
 	_Atomic uint32_t posted, halted, ended;
@@ -225,7 +227,7 @@ static struct writer {
 
 static struct ibv_send_wr the_request(struct writer *w, struct ibv_sge *sge)
 {
-	*sge = (struct ibv_sge){(uintptr_t)w->buf, BYTES, w->mr->lkey};
+	*sge = (struct ibv_sge){(uintptr_t)w->buf, board->bytes, w->mr->lkey};
 	return (struct ibv_send_wr){.opcode = reading ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
 				    .sg_list = sge,
 				    .num_sge = 1,
@@ -315,9 +317,11 @@ static void writer_main(void)
 
 static struct owner {
 	struct end_point e;
+	struct ibv_pd *spare_pd;
 	struct ibv_mr *mr;
 	struct ibv_mw *mw;
-	uint8_t *buf;
+	struct ibv_dm *dm;
+	uint8_t *buf, *spare; /* the spare one is where a region's key is led to */
 	uint64_t wr_id;
 } owner;
 
@@ -392,6 +396,20 @@ static void region(struct owner *o)
 	board->rkey = o->mr->rkey;
 }
 
+/* The adapter's own memory, where every process's writes are copies inside the segment. */
+static void device_memory(struct owner *o)
+{
+	struct ibv_alloc_dm_attr a = {.length = DM_BYTES};
+
+	o->dm = ibv_alloc_dm(o->e.ctx, &a);
+	CHECK(o->dm);
+	o->mr = ibv_reg_dm_mr(o->e.pd, o->dm, 0, DM_BYTES,
+			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ZERO_BASED);
+	CHECK(o->mr);
+	board->rkey = o->mr->rkey;
+}
+
 /* One way to take the memory away. False: it failed, for a harmless reason. */
 static bool local_inv(struct owner *o)
 {
@@ -459,11 +477,35 @@ static bool dereg(struct owner *o)
 	return true;
 }
 
-static bool rereg(struct owner *o)
+static bool rereg_as(struct owner *o, int flags)
 {
-	CHECK(!ibv_rereg_mr(o->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			    IBV_ACCESS_LOCAL_WRITE));
+	struct ibv_pd *pd = flags & IBV_REREG_MR_CHANGE_PD ? o->spare_pd : NULL;
+	uint8_t *to = flags & IBV_REREG_MR_CHANGE_TRANSLATION ? o->spare : NULL;
+	int access = flags & IBV_REREG_MR_CHANGE_ACCESS ? IBV_ACCESS_LOCAL_WRITE : 0;
+
+	CHECK(!ibv_rereg_mr(o->mr, flags, pd, to, to ? BYTES : 0, access));
 	return true;
+}
+
+static bool rereg_access(struct owner *o)
+{
+	return rereg_as(o, IBV_REREG_MR_CHANGE_ACCESS);
+}
+
+static bool rereg_memory(struct owner *o)
+{
+	return rereg_as(o, IBV_REREG_MR_CHANGE_TRANSLATION);
+}
+
+static bool rereg_pd(struct owner *o)
+{
+	return rereg_as(o, IBV_REREG_MR_CHANGE_PD);
+}
+
+static bool rereg_all(struct owner *o)
+{
+	return rereg_as(o, IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD |
+				   IBV_REREG_MR_CHANGE_ACCESS);
 }
 
 static bool to_err(struct owner *o)
@@ -498,6 +540,7 @@ static bool close_file(struct owner *o)
 {
 	CHECK(!ibv_close_device(o->e.ctx));
 	memset(&o->e, 0, sizeof(o->e));
+	o->spare_pd = NULL;
 	o->mr = NULL;
 	return true;
 }
@@ -520,7 +563,11 @@ static struct way {
 	{"SEND_WITH_INV", window_2, send_inv, END_SEND_INV, .not_of = 1 << UC | 1 << XRC,
 	 .alive = true},
 	{"dereg_mr", region, dereg},
-	{"rereg_mr", region, rereg},
+	{"dereg_mr of device memory", device_memory, dereg},
+	{"rereg_mr: access", region, rereg_access},
+	{"rereg_mr: other memory", region, rereg_memory},
+	{"rereg_mr: PD", region, rereg_pd},
+	{"rereg_mr: all three", region, rereg_all},
 	{"its QP to ERR", region, to_err},
 	{"its QP to RESET", region, to_reset, .slow = true},
 	{"destroy_qp", region, destroy, .slow = true},
@@ -559,6 +606,9 @@ static void make_owner(struct owner *o)
 
 	if (!e->ctx)
 		open_device(e);
+	if (!o->spare_pd)
+		o->spare_pd = ibv_alloc_pd(e->ctx);
+	CHECK(o->spare_pd);
 	if (kind == XRC && !e->srq) {
 		make_srq(e);
 		e->local = new_qp(e, IBV_QPT_RC);
@@ -573,13 +623,22 @@ static void make_owner(struct owner *o)
 		CHECK(!ibv_post_recv(e->qp, &recv, &bad));
 }
 
+/* Everything that the writer may use now has this content. */
+static void fill(struct owner *o, uint8_t with)
+{
+	memset(o->buf, with, board->bytes);
+	if (o->dm)
+		CHECK(!ibv_memcpy_to_dm(o->dm, 0, o->buf, board->bytes));
+}
+
 static void begin(struct owner *o, struct way *w)
 {
 	until_(have_writer, 0, "a writer");
 	make_owner(o);
 	w->give(o);
-	memset(o->buf, BEFORE, BYTES);
-	board->va = (uintptr_t)o->buf;
+	board->va = o->dm ? 0 : (uintptr_t)o->buf;
+	board->bytes = o->dm ? DM_BYTES : BYTES;
+	fill(o, BEFORE);
 	board->owner_qpn = o->e.qp->qp_num;
 	board->ways_end = w->end;
 }
@@ -592,14 +651,19 @@ static void end(struct owner *o)
 	if (o->mr)
 		CHECK(!ibv_dereg_mr(o->mr));
 	o->mr = NULL;
+	if (o->dm)
+		CHECK(!ibv_free_dm(o->dm));
+	o->dm = NULL;
 }
 
-static uint32_t strangers(const uint8_t *p)
+static uint32_t strangers(struct owner *o)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < BYTES; i++)
-		n += p[i] != SECRET;
+	if (o->dm)
+		CHECK(!ibv_memcpy_from_dm(o->buf, o->dm, 0, board->bytes));
+	for (uint32_t i = 0; i < board->bytes; i++)
+		n += o->buf[i] != SECRET;
 	return n;
 }
 
@@ -622,12 +686,12 @@ static void one_round(struct owner *o, struct way *w)
 	t = now();
 	taken = w->take(o);
 	t = now() - t;
-	memset(o->buf, SECRET, BYTES);
+	fill(o, SECRET);
 	board->stop = board->round;
 	if (pid && torment == STOP)
 		kill(pid, SIGCONT);
 	until_(has_ended, board->round, "the writer's end");
-	wrong = strangers(o->buf) + (uint32_t)(board->leaked - leaked);
+	wrong = strangers(o) + (uint32_t)(board->leaked - leaked);
 	if (taken) {
 		w->rounds++;
 		w->wrong += wrong != 0;
@@ -648,6 +712,7 @@ static int owner_main(double seconds)
 	CHECK(!ibv_query_port(o->e.ctx, 1, &port));
 	board->lid = port.lid;
 	o->buf = aligned_alloc(4096, BYTES);
+	o->spare = aligned_alloc(4096, BYTES);
 	for (uint32_t pass = 0; !pass || now() < until; pass++)
 		for (size_t i = 0; i < WAYS; i++)
 			if (!(ways[i].not_of & 1u << kind) &&
