@@ -43,12 +43,15 @@ static enum fw_r bank_get(struct fw_call *k, uint32_t *bank)
 }
 
 /* Free the adapter's bank when it has no allocation. */
-static void bank_put(struct seg *s, uint32_t hca, uint32_t bank)
+void fw_memic_recount(struct seg *s, uint32_t hca)
 {
+	uint32_t bank = bank_find(s, hca);
+
 	seg_for_each_live (s, SEG_T_MEMIC, i)
 		if (((const struct hw_memic *)seg_at(s, SEG_T_MEMIC, i))->hca == hca)
 			return;
-	seg_free(s, SEG_T_MEMBANK, bank);
+	if (bank)
+		seg_free(s, SEG_T_MEMBANK, bank);
 }
 
 /* ---- allocations ---- */
@@ -56,10 +59,10 @@ static void bank_put(struct seg *s, uint32_t hca, uint32_t bank)
 static int memic_free(struct seg *s, uint32_t idx)
 {
 	const struct hw_memic *m = seg_at(s, SEG_T_MEMIC, idx);
-	uint32_t hca = m->hca, bank = m->bank;
+	uint32_t hca = m->hca;
 
 	fw_free(s, SEG_T_MEMIC, idx);
-	bank_put(s, hca, bank);
+	fw_memic_recount(s, hca);
 	return 0;
 }
 
@@ -179,7 +182,7 @@ enum fw_r fw_cmd_alloc_memic(struct fw_call *k)
 		return r;
 	r = memic_make(k, bank);
 	if (r)
-		bank_put(k->s, k->c->hca, bank);
+		fw_memic_recount(k->s, k->c->hca);
 	return r;
 }
 

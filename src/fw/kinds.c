@@ -67,6 +67,7 @@ void fw_recount(struct seg *s, uint32_t hca)
 {
 	TRACE(LOG_FW, "hca %u: its lock's owner died, counting references again", hca);
 	fw_limits_recount(s, hca);
+	fw_memic_recount(s, hca);
 	fw_for_each_kind (k) {
 		if (!k->refs)
 			continue;

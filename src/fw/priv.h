@@ -185,6 +185,8 @@ void fw_ref(_Atomic uint32_t *refs, int by);
 void fw_recount(struct seg *s, uint32_t hca);
 /* Recount what fw_alloc() and fw_free() count; part of fw_recount(). (limits.c) */
 void fw_limits_recount(struct seg *s, uint32_t hca);
+/* An adapter without device memory has no bank of it; the same. (cmd_memic.c) */
+void fw_memic_recount(struct seg *s, uint32_t hca);
 
 /*
  * Take an object out of service and free its element, for DESTROY commands and reaping. 0;

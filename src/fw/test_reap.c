@@ -15,6 +15,7 @@
 #include "hw/cq.h"
 #include "hw/flags.h"
 #include "hw/hca.h"
+#include "hw/memic.h"
 #include "hw/mkey.h"
 #include "hw/obj.h"
 #include "hw/pd.h"
@@ -344,6 +345,42 @@ static void test_references_are_counted_again_after_a_death(void **state)
 	assert_int_equal(hw_uar(&e->s, e->uar)->refs, uar_refs);
 }
 
+/* A bank for an adapter that has no device memory yet, or none any more. */
+static void leave_bank(struct env *e)
+{
+	uint32_t i;
+
+	assert_int_equal(seg_alloc(&e->s, SEG_T_MEMBANK, SEG_OWNER_DEVICE, &i), 0);
+	((struct hw_membank *)seg_at(&e->s, SEG_T_MEMBANK, i))->hca = e->hca;
+}
+
+static uint32_t banks(struct env *e)
+{
+	uint32_t n = 0;
+
+	seg_for_each_live (&e->s, SEG_T_MEMBANK, i)
+		n++;
+	return n;
+}
+
+/* Its maker was killed before the allocation, or in the middle of it. */
+static void test_a_bank_goes_with_its_dead_maker(void **state)
+{
+	struct env *e = *state;
+	uint32_t half;
+
+	leave_bank(e);
+	die_holding(e, &hw_hca(&e->s, e->hca)->lock);
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(banks(e), 0);
+	leave_bank(e);
+	assert_int_equal(seg_alloc(&e->s, SEG_T_MEMIC, e->file + 1, &half), 0);
+	((struct hw_memic *)seg_at(&e->s, SEG_T_MEMIC, half))->hca = e->hca;
+	die_holding(e, &hw_hca(&e->s, e->hca)->lock);
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(banks(e), 0);
+}
+
 static void test_reaping_takes_over_a_dead_process_locks(void **state)
 {
 	struct env *e = *state;
@@ -496,6 +533,7 @@ int main(void)
 		reap_test(test_keys_in_use_stay_for_later),
 		reap_test(test_destroy_of_a_busy_key_keeps_it),
 		reap_test(test_references_are_counted_again_after_a_death),
+		reap_test(test_a_bank_goes_with_its_dead_maker),
 		reap_test(test_reaping_takes_over_a_dead_process_locks),
 		reap_test(test_reaping_goes_on_without_a_stopped_holder),
 		reap_test(test_a_try_waits_for_nobody),
