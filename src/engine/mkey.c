@@ -210,11 +210,31 @@ static bool uses_key(const struct running *it, uint32_t qpn)
 	return qp && may_use(u->s, qp, u->mk);
 }
 
-/* The users of an indirect key may be anywhere: it may lead to memory of any process. */
+/* May the key lead to memory of that process? An indirect one names keys of its own domain. */
+static bool leads_to(struct seg *s, const struct hw_mkey *mk, uint32_t slot)
+{
+	if (!hw_mkey_indirect(mk))
+		return mk->mem.slot == slot;
+	seg_for_each_live (s, SEG_T_MKEY, i) {
+		const struct hw_mkey *to = seg_at(s, SEG_T_MKEY, i);
+
+		if (to->pdn == mk->pdn && to->mem.slot == slot)
+			return true;
+	}
+	return false;
+}
+
+/* A queue whose state changes uses no key. */
+static uint32_t minds_for_key(const struct running *it, uint32_t slot)
+{
+	const struct key_users *u = (const struct key_users *)it;
+
+	return !u->mk || leads_to(u->s, u->mk, slot) ? GATE_MINDS_OWN : 0;
+}
+
 static struct key_users users_of(struct seg *s, const struct hw_mkey *mk, uint64_t epoch)
 {
-	bool one = mk && mk->mode <= PRM_MKC_MTT;
-	struct running it = {epoch, uses_key, one ? mk->mem.slot : SEG_NONE};
+	struct running it = {epoch, uses_key, minds_for_key};
 
 	return (struct key_users){.running = it, .s = s, .mk = mk};
 }

@@ -254,7 +254,8 @@ struct running {
 	uint64_t epoch; /* wait for threads that entered before this epoch */
 	/* Could a thread that works on that queue use what was taken away? NULL: always. */
 	bool (*uses)(const struct running *it, uint32_t qpn);
-	uint32_t of; /* the memory slot concerned; SEG_NONE: any */
+	/* What the caller minds in a stopped thread of that slot (GATE_MINDS_*). NULL: all. */
+	uint32_t (*minds)(const struct running *it, uint32_t slot);
 };
 /* Called after something was taken away: returns the epoch for running_wait(). */
 uint64_t running_mark(struct seg *s);
@@ -546,7 +547,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 			     const struct eng_recv *rv, enum eng_why why);
 /* The responder fails: ERR, async event (-1: none), flush. */
-void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type);
+bool resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type);
 /*
  * Turn the error of a mem_* call between r->local and r->remote into an outcome. ENG_FAILED with
  * r->why ENG_W_LOCAL_FAULT, ENG_W_REMOTE_FAULT or _REFUSED; or ENG_SILENT.

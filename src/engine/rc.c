@@ -45,13 +45,14 @@ bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 static enum eng_out rc_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
 {
 	r->why = why;
+	/* UC drops it: RESPST_ERR_RKEY_VIOLATION of rxe_resp.c, rvt_rkey_ok() in hfi1_uc_rcv(). */
+	if ((eng_acks(r->transport) || event != IBV_EVENT_QP_ACCESS_ERR) &&
+	    !resp_fail(r->s, peer, r->dest, event))
+		return ENG_AGAIN;
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
 		eng_count(r->s, peer, HW_QC_RESP_REMOTE_ACCESS_ERRORS);
 	TRACE(LOG_CQE, "qp %x refuses a request of qp %x: %s", r->dest, r->qpn,
 	      eng_failures[why].text);
-	/* UC drops it: RESPST_ERR_RKEY_VIOLATION of rxe_resp.c, rvt_rkey_ok() in hfi1_uc_rcv(). */
-	if (eng_acks(r->transport) || event != IBV_EVENT_QP_ACCESS_ERR)
-		resp_fail(r->s, peer, r->dest, event);
 	return ENG_FAILED;
 }
 

@@ -156,12 +156,14 @@ enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qp
 	return r->remote.len < need ? ENG_W_RECV_LENGTH : ENG_W_NONE;
 }
 
-void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
+bool resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 {
 	bool failed;
 
-	if (eng_transport(qp)->stays || !resp_busy(qp))
-		return;
+	if (eng_transport(qp)->stays)
+		return true;
+	if (!resp_busy(qp))
+		return false;
 	failed = qp_fail(s, qp, qpn, &qp->rx_fail, ib_event_type);
 	resp_busy_end();
 	/*
@@ -169,7 +171,7 @@ void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 	 * stopped.
 	 */
 	if (!failed || !mem_is_self(s, qp->mem))
-		return;
+		return true;
 	rq_flush(s, qp, qpn);
 	POINT("fail-flushed");
 	/*
@@ -182,6 +184,7 @@ void resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 			atomic_fetch_and(&qp->flush_pending, ~(uint32_t)HW_PEND_FLUSH_SQ);
 		seg_unlock(s, &qp->sq_lock);
 	}
+	return true;
 }
 
 static void receive_done(struct hw_qp *qp, const struct eng_recv *rv)

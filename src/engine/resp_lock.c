@@ -6,7 +6,7 @@
  * A waiter takes the lock over from a stopped sender: it shuts the gates through which that process
  * copies (gate.h), and finishes what was noted (resp_inherited()). The stopped thread stores only
  * by compare-and-swap, which fails later: rx_turn or a word's tag has changed. What cannot be noted
- * in one word (going to ERR, an event) is done at GATE_BUSY and not taken over.
+ * in one word (going to ERR, an event) is done at GATE_STATE and not taken over.
  */
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -175,11 +175,11 @@ bool resp_busy(const struct hw_qp *qp)
 
 	if (!e)
 		return true;
-	if (!gate_pass(&e->gate, GATE_BUSY))
+	if (!gate_pass(&e->gate, GATE_STATE))
 		return false;
 	if (resp_is_ours(qp))
 		return true;
-	gate_reset(&e->gate);
+	gate_state_end(&e->gate);
 	return false;
 }
 
@@ -189,7 +189,7 @@ void resp_busy_end(void)
 	struct seg_ring *e = running_mine(&n);
 
 	if (e)
-		gate_reset(&e->gate);
+		gate_state_end(&e->gate);
 }
 
 /* The receive that was being completed: is its CQE there? */

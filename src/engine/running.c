@@ -118,7 +118,8 @@ static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 	if (!slot || slot == w->s->self)
 		return false;
 	return gate_shut(w->s, slot, p->gen, &e->gate,
-			 w->it->of != SEG_NONE && w->it->of != slot) != GATE_OPEN;
+			 w->it->minds ? w->it->minds(w->it, slot)
+				      : GATE_MINDS_OWN | GATE_MINDS_STATE) != GATE_OPEN;
 }
 
 /* As with locks, commands give up on stopped threads, not on slow ones. */

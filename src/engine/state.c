@@ -334,10 +334,18 @@ static bool uses_qp(const struct running *it, uint32_t qpn)
 	return qpn == u->qpn || (qp && qp_target(qp) == u->qpn);
 }
 
-static int wait_for_users(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint64_t ns)
+static uint32_t minds_for_qp(const struct running *it, uint32_t slot)
+{
+	const struct qp_users *u = (const struct qp_users *)it;
+	const struct hw_qp *qp = hw_qp(u->s, u->qpn);
+
+	return GATE_MINDS_STATE | (qp && qp->mem.slot == slot ? GATE_MINDS_OWN : 0);
+}
+
+static int wait_for_users(struct seg *s, uint32_t qpn, uint64_t ns)
 {
 	struct qp_users u = {
-		.running = {running_mark(s), uses_qp, qp->mem.slot}, .s = s, .qpn = qpn};
+		.running = {running_mark(s), uses_qp, minds_for_qp}, .s = s, .qpn = qpn};
 
 	return running_wait(s, &u.running, ns);
 }
@@ -374,7 +382,7 @@ static int lock_for_error(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 	do
 		rc = lock_queues(s, qp, qpn, ERR_SLICE_NS);
-	while (rc && clock_now_ns() < end && wait_for_users(s, qp, qpn, 0));
+	while (rc && clock_now_ns() < end && wait_for_users(s, qpn, 0));
 	return rc;
 }
 
@@ -394,7 +402,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 		atomic_store(&qp->state, to);
 		park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
-		wait_for_users(s, qp, qpn, SEG_LOCK_CTRL_NS);
+		wait_for_users(s, qpn, SEG_LOCK_CTRL_NS);
 		return 0;
 	}
 	/* An error that came before the command stays: only a reset leaves ERR. */

@@ -190,7 +190,7 @@ static void more_threads_than_entries(void **state)
 	struct bed *e = *state;
 	struct seg *s = &e->p.t->s;
 	struct crowd c = {.e = e};
-	struct running it = {.of = SEG_NONE};
+	struct running it = {0};
 	pthread_t t[THREADS];
 
 	for (int i = 0; i < THREADS; i++)
@@ -212,7 +212,7 @@ static void who_is_waited_for(void **state)
 {
 	struct bed *e = *state;
 	struct seg *s = &e->p.t->s;
-	struct running it = {.of = SEG_NONE}, none = {.of = SEG_NONE};
+	struct running it = {0}, none = {0};
 	struct seg_ring *before = running_enter(s, e->p.a->qpn), *after;
 
 	it.epoch = running_mark(s);

@@ -15,12 +15,13 @@
 
 TLS_IE struct seg_gate *mem_gate;
 
-static bool take_back(struct seg_gate *g, bool own)
+static bool take_back(struct seg_gate *g, uint32_t minds)
 {
 	uint64_t was = gate_word(g);
 
 	do {
-		if (was == GATE_BUSY || (was == GATE_OWN && !own))
+		if (was == GATE_BUSY || (was == GATE_OWN && minds & GATE_MINDS_OWN) ||
+		    ((was & ~GATE_REVOKED) == GATE_STATE && minds & GATE_MINDS_STATE))
 			return false;
 	} while (!(was & GATE_REVOKED) &&
 		 !__atomic_compare_exchange_n(&g->v[0].iov_len, &was, was | GATE_REVOKED, false,
@@ -34,7 +35,8 @@ static bool take_back(struct seg_gate *g, bool own)
  * refused. The third look catches a thread that ran in between and is being stopped again: it
  * already shows the state, but its context switch is counted only when it leaves the processor.
  */
-enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g, bool own)
+enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g,
+			 uint32_t minds)
 {
 	struct timespec settle = {0, SETTLE_NS};
 	uint64_t ran, again;
@@ -42,7 +44,7 @@ enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_
 
 	if (look == SEG_LOOK_ENDED)
 		return GATE_GONE;
-	if (look != SEG_LOOK_STOPPED || !take_back(g, own))
+	if (look != SEG_LOOK_STOPPED || !take_back(g, minds))
 		return GATE_OPEN;
 	for (int i = 0; i < 2; i++) {
 		if (i)

@@ -15,8 +15,7 @@
  *
  * Revoker: first makes its change (the key's state), then calls gate_shut(). GATE_SHUT and
  * GATE_GONE: no copy that was decided before the call happens after it. GATE_OPEN: the thread runs,
- * or copies inside its own memory, which no kernel call does for it, or changes a key or device
- * memory: wait and call again.
+ * or does what the caller minds: wait and call again.
  */
 #ifndef SOFTHCA_SEGMENT_GATE_H
 #define SOFTHCA_SEGMENT_GATE_H
@@ -39,6 +38,8 @@ struct seg_gate {
 #define GATE_OWN (GATE_REVOKED - 1) /* copies by CPU instructions are in progress, or were */
 /* the device changes its own state: a key, its list, its memory */
 #define GATE_BUSY (GATE_REVOKED - 2)
+/* it changes a queue's state in several steps, and uses no key meanwhile */
+#define GATE_STATE (GATE_REVOKED - 3)
 
 /* While it is set, this thread's copies through mem.h pass this gate. */
 extern TLS_IE struct seg_gate *mem_gate;
@@ -51,6 +52,17 @@ static inline uint64_t gate_word(const struct seg_gate *g)
 static inline void gate_reset(struct seg_gate *g)
 {
 	__atomic_store_n(&g->v[0].iov_len, 0, __ATOMIC_RELEASE);
+}
+
+/* The change of a queue's state is made. A gate that was shut meanwhile stays shut. */
+static inline void gate_state_end(struct seg_gate *g)
+{
+	uint64_t was = gate_word(g);
+
+	while ((was & ~GATE_REVOKED) == GATE_STATE &&
+	       !__atomic_compare_exchange_n(&g->v[0].iov_len, &was, was & GATE_REVOKED, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
 }
 
 /*
@@ -80,10 +92,12 @@ static inline bool gate_pass(struct seg_gate *g, uint64_t to)
 struct seg;
 
 enum gate_shut { GATE_OPEN, GATE_SHUT, GATE_GONE };
-/*
- * Shuts the gate of a thread of the process (slot, gen). `own`: the caller does not mind copies
- * inside that process's own memory. Makes system calls.
- */
-enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g, bool own);
+enum {                       /* a revoker minds changes of keys and of device memory, and: */
+       GATE_MINDS_OWN = 1,   /* copies inside the process's own memory */
+       GATE_MINDS_STATE = 2, /* changes of a queue's state */
+};
+/* Shuts the gate of a thread of the process (slot, gen). Makes system calls. */
+enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g,
+			 uint32_t minds);
 
 #endif
