@@ -25,6 +25,7 @@ static int open_fifo(const struct seg *s)
 {
 	_cleanup_close_ int fd = -1;
 	char path[sizeof(s->dir) + sizeof(TAP_FIFO) + 1];
+	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/" TAP_FIFO, s->dir);
 	if (mkfifo(path, 0600) < 0 && errno != EEXIST)
@@ -32,6 +33,8 @@ static int open_fifo(const struct seg *s)
 	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return prog_fail("trace: cannot open %s: %s", path, strerror(errno));
+	if (fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return prog_fail("trace: %s is not a FIFO", path);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return prog_fail("trace: another trace of this fabric is running");
 	fcntl(fd, F_SETPIPE_SZ, PIPE_BYTES);
