@@ -242,13 +242,16 @@ static int add_vlan(const struct fab_iface *f)
 	return ask(&o);
 }
 
+/* One that somebody in the host's namespace has deleted is gone as well. */
 static int delete_link(const struct fab_iface *f)
 {
 	const struct ifinfomsg m = {.ifi_index = (int)f->index};
 	struct nl_out o;
+	int r;
 
 	begin(&o, RTM_DELLINK, 0, &m, sizeof(m));
-	return ask(&o);
+	r = ask(&o);
+	return r == -ENODEV ? 0 : r;
 }
 
 static int make_vlan(const struct fab_iface *f)

@@ -170,13 +170,18 @@ static int change_vlan(struct sup *sup, uint32_t host, uint32_t at, uint32_t id,
 		return -EOPNOTSUPP; /* no VLANs of VLANs */
 	if (!add && (!id || vlan == SEG_NONE))
 		return -EADDRNOTAVAIL;
-	fab_iface(s, vlan, &was);
-	r = add ? fab_vlan_add(s, port, id) : fab_vlan_del(s, vlan);
+	if (!add) {
+		/* The kernel's interface first: if it stays, nothing has changed. */
+		fab_iface(s, vlan, &was);
+		r = sup->fab.netns ? netns_change(&sup->netns, host, &was, &is) : 0;
+		return r ? r : fab_vlan_del(s, vlan);
+	}
+	r = fab_vlan_add(s, port, id);
 	if (r || !sup->fab.netns)
 		return r;
 	fab_iface(s, fab_at_by_vlan(s, port, id), &is);
 	r = netns_change(&sup->netns, host, &was, &is);
-	if (r && add)
+	if (r)
 		fab_vlan_del(s, fab_at_by_vlan(s, port, id));
 	return r;
 }
