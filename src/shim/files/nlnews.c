@@ -20,25 +20,40 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-#define NEWS_MAX 64u /* interfaces */
+#define NEWS_STEP 64u /* interfaces for which a list gets room at a time */
 #define GROUP(g) (1u << ((g)-1))
 #define GROUPS (GROUP(RTNLGRP_LINK) | GROUP(RTNLGRP_IPV4_IFADDR) | GROUP(RTNLGRP_IPV6_IFADDR))
 #define LOOK_MS 1000 /* whether the program's threads have ended */
 
+struct ifaces {
+	struct fab_iface *f;
+	uint32_t n, room;
+};
+
 static struct {
 	_Atomic uint32_t runs; /* the thread, or one that starts it */
 	int fd;                /* inotify */
-	uint32_t n, serial;
-	struct fab_iface was[NEWS_MAX], is[NEWS_MAX];
+	uint32_t serial;
+	struct ifaces was, is;
 } news = {.fd = -1};
 
-static uint32_t load(struct fab_iface *f)
+/* False: there is no memory for all of them, and so no news. */
+static bool load(struct ifaces *l)
 {
-	uint32_t n = 0;
+	struct fab_iface *more;
 
-	while (n < NEWS_MAX && net_iface(n, &f[n]))
-		n++;
-	return n;
+	for (l->n = 0;; l->n++) {
+		if (l->n == l->room) {
+			more = heap_grow(l->f, l->room * sizeof(*more),
+					 (l->room + NEWS_STEP) * sizeof(*more));
+			if (!more)
+				return false;
+			l->f = more;
+			l->room += NEWS_STEP;
+		}
+		if (!net_iface(l->n, &l->f[l->n]))
+			return true;
+	}
 }
 
 /* ---- telling */
@@ -97,16 +112,15 @@ static void tell(void *arg, uint32_t group, const void *data, size_t n)
 static void look(void)
 {
 	char events[4096];
-	uint32_t n;
+	struct ifaces was = news.was;
 
 	while (sys_call(SYS_read, news.fd, events, sizeof(events)) > 0)
 		;
-	n = load(news.is);
-	if (!n)
+	if (!load(&news.is) || !news.is.n)
 		return; /* the fabric ends */
-	rtnl_news(news.was, news.n, news.is, n, tell, NULL);
-	memcpy(news.was, news.is, n * sizeof(news.is[0]));
-	news.n = n;
+	rtnl_news(was.f, was.n, news.is.f, news.is.n, tell, NULL);
+	news.was = news.is;
+	news.is = was;
 }
 
 static void *watch(void *arg)
@@ -151,7 +165,8 @@ static int start(void)
 	news.fd = sys_fd_high(fd);
 	fmt(path, sizeof(path), "%s/ifaces", shim_config()->root);
 	r = (int)sys_call(SYS_inotify_add_watch, news.fd, path, IN_MOVED_TO | IN_DELETE);
-	news.n = load(news.was);
+	if (r >= 0 && !load(&news.was))
+		r = -ENOMEM;
 	if (r >= 0)
 		r = devthread_create(watch, NULL);
 	if (r < 0)
