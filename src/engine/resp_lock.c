@@ -130,7 +130,8 @@ void resp_set_psn(struct hw_qp *qp, uint32_t psn)
 {
 	uint64_t msn = ((held.psn >> 32) + 1) & 0xffffff, tag = held.psn & ~(TAG24 - 1);
 
-	swap(PSN(qp), &held.psn, tag | msn << 32 | psn);
+	if (resp_is_ours(qp))
+		swap(PSN(qp), &held.psn, tag | msn << 32 | psn);
 }
 
 /* Does nothing after the lock was taken over: the new holder has an intent of its own. */
@@ -139,8 +140,9 @@ static void intend(struct hw_qp *qp, uint32_t state, uint32_t cqn, uint32_t valu
 	uint64_t tag = held.intent & ~(TAG24 - 1);
 
 	POINT("recv-intending");
-	swap(INTENT(qp), &held.intent,
-	     tag | (uint64_t)cqn << 32 | state << 24 | (value & INTENT_VALUE));
+	if (resp_is_ours(qp))
+		swap(INTENT(qp), &held.intent,
+		     tag | (uint64_t)cqn << 32 | state << 24 | (value & INTENT_VALUE));
 }
 
 void resp_intent(struct hw_qp *qp, uint32_t cqn, const struct hw_cq *cq)

@@ -150,12 +150,15 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 static struct hw_qp *ud_member_qp(struct seg *s, uint32_t i, const uint8_t *mgid, uint32_t *qpn)
 {
 	const struct hw_mcg *m = seg_at(s, SEG_T_MCG, i);
+	uint32_t gen = __atomic_load_n(&m->gen, __ATOMIC_ACQUIRE);
 
 	*qpn = m->qpn;
 	if (memcmp(m->gid, mgid, sizeof(m->gid)) ||
 	    !(__atomic_load_n(&m->flags, __ATOMIC_ACQUIRE) & HW_F_READY))
 		return NULL;
-	return hw_qp(s, *qpn);
+	/* Otherwise the QP may be of an earlier attachment, whose QP is none of the group. */
+	atomic_thread_fence(memory_order_acquire);
+	return __atomic_load_n(&m->gen, __ATOMIC_RELAXED) == gen ? hw_qp(s, *qpn) : NULL;
 }
 
 /*
