@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns notices (SEG_T_NOTICE): creating them, repeating them at the pace that PortInfo's
- * SubnetTimeout allows, and deleting them. No locks: `ready` is a notice's last store, and the
- * thread that moves `due` forward sends it.
+ * SubnetTimeout allows (reports to subscribers at that of OpenSM), and deleting them. No locks:
+ * `ready` is a notice's last store, and the thread that moves `due` forward sends it.
  */
 #include "fabric/notice.h"
 
@@ -15,6 +15,10 @@
 #include "wire/mad/mad.h"
 
 #define MAX_TRIES 10
+/* OSM_DEFAULT_TRANS_TIMEOUT_MILLISEC, and 1 + OSM_DEFAULT_RETRY_COUNT, of osm_base.h */
+#define REPORT_NS UINT64_C(200000000)
+#define REPORT_TRIES 4
+#define SA_CLASS_VERSION 2
 #define TIMEOUT_UNIT_NS 4096u /* 4.096 us * 2^SubnetTimeout */
 #define DR_PATH NOTICE_256_RETURN_PATH_SIZE
 
@@ -61,7 +65,7 @@ static enum renewed notice_renew(struct seg *s, uint32_t own, const uint8_t *d)
 	seg_for_each_live (s, SEG_T_NOTICE, i) {
 		struct fab_notice *n = notice_live(s, i);
 
-		if (!n || n->port != own || memcmp(n->notice, d, sizeof(n->notice)))
+		if (!n || n->sub || n->port != own || memcmp(n->notice, d, NOTICE_SMP_SIZE))
 			continue;
 		atomic_store(&n->tries, 0);
 		if (is_paced(n) && atomic_load(&n->due))
@@ -72,13 +76,35 @@ static enum renewed notice_renew(struct seg *s, uint32_t own, const uint8_t *d)
 	return NEW;
 }
 
+/* The supervisor sends them, unless this thread is faster. */
+static void notices_wait(struct seg *s)
+{
+	if (!atomic_exchange(&fab_subnet(s)->notices, 1))
+		link_sweep(s);
+}
+
+static void notice_new(struct seg *s, uint32_t port, const uint8_t *d, uint32_t size, uint32_t sub)
+{
+	const struct fab_sarec *to = sub ? seg_at(s, SEG_T_SAREC, sub) : NULL;
+	struct fab_notice *n;
+	uint32_t i;
+
+	if (seg_alloc(s, SEG_T_NOTICE, SEG_OWNER_DEVICE, &i))
+		return; /* thousands are open: no manager represses them */
+	n = seg_at(s, SEG_T_NOTICE, i);
+	n->port = port;
+	n->tid = atomic_fetch_add(&fab_subnet(s)->notice_tid, 1) + 1;
+	n->sub = sub;
+	n->sub_gen = to ? to->gen : 0;
+	memcpy(n->notice, d, size);
+	atomic_store_explicit(&n->ready, 1, memory_order_release);
+	notices_wait(s);
+}
+
 static void post(struct seg *s, uint32_t own, uint8_t *d, uint32_t type, uint32_t trap)
 {
 	const struct hw_port *p = hw_port(s, own);
-	struct fab_subnet *sub = fab_subnet(s);
 	enum renewed known;
-	struct fab_notice *n;
-	uint32_t i;
 
 	LAYOUT_SET(notice, d, is_generic, 1);
 	LAYOUT_SET(notice, d, type, type);
@@ -88,17 +114,10 @@ static void post(struct seg *s, uint32_t own, uint8_t *d, uint32_t type, uint32_
 	known = notice_renew(s, own, d);
 	if (known == LATER)
 		return;
-	if (known == NEW) {
-		if (seg_alloc(s, SEG_T_NOTICE, SEG_OWNER_DEVICE, &i))
-			return; /* thousands are open: no manager represses them */
-		n = seg_at(s, SEG_T_NOTICE, i);
-		n->port = own;
-		n->tid = atomic_fetch_add(&sub->notice_tid, 1) + 1;
-		memcpy(n->notice, d, sizeof(n->notice));
-		atomic_store_explicit(&n->ready, 1, memory_order_release);
-	}
-	if (!atomic_exchange(&sub->notices, 1))
-		link_sweep(s); /* the supervisor sends it, unless this thread is faster */
+	if (known == NEW)
+		notice_new(s, own, d, NOTICE_SMP_SIZE, 0);
+	else
+		notices_wait(s);
 }
 
 void fab_notice_link(struct seg *s, uint32_t port)
@@ -206,7 +225,7 @@ void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad)
 		struct fab_notice *n = notice_live(s, i);
 		uint32_t ready = 1;
 
-		if (!n || n->port != own || n->tid != tid)
+		if (!n || n->sub || n->port != own || n->tid != tid)
 			continue;
 		/* fab_notices_run() deletes it when it would be sent again. */
 		if (is_paced(n))
@@ -224,6 +243,67 @@ static void notice_give_up(struct seg *s, uint32_t i, struct fab_notice *n)
 		seg_free(s, SEG_T_NOTICE, i);
 }
 
+/* ---- reports */
+
+void fab_notice_report(struct seg *s, uint32_t port, uint32_t sub, const uint8_t *d)
+{
+	notice_new(s, port, d, LAYOUT_SZ(notice), sub);
+}
+
+/* The subscription of a report; NULL: it has ended. */
+static const struct fab_sarec *subscriber(const struct seg *s, const struct fab_notice *n)
+{
+	const struct fab_sarec *r = seg_live(s, SEG_T_SAREC, n->sub);
+
+	return r && r->gen == n->sub_gen ? r : NULL;
+}
+
+bool fab_notice_reported(struct seg *s, uint32_t port, uint32_t from, const uint8_t *mad)
+{
+	uint64_t tid = LAYOUT_GET(mad_hdr, mad, tid);
+
+	seg_for_each_live (s, SEG_T_NOTICE, i) {
+		struct fab_notice *n = notice_live(s, i);
+		const struct fab_sarec *r = n && n->sub ? subscriber(s, n) : NULL;
+
+		if (!r || n->port != port || n->tid != tid || r->port != from)
+			continue;
+		notice_give_up(s, i, n);
+		return true;
+	}
+	return false;
+}
+
+/* ---- sending */
+
+static void notice_trap(const struct fab_notice *n, const struct hw_port *p, uint8_t *mad)
+{
+	LAYOUT_SET(mad_hdr, mad, mgmt_class, MAD_CLASS_SUBN_LID);
+	LAYOUT_SET(mad_hdr, mad, class_version, 1);
+	LAYOUT_SET(mad_hdr, mad, method, MAD_METHOD_TRAP);
+	LAYOUT_SET(smp, mad, mkey, p->mkey);
+	memcpy(mad + SMP_DATA, n->notice, NOTICE_SMP_SIZE);
+}
+
+static void report(const struct fab_notice *n, uint8_t *mad)
+{
+	LAYOUT_SET(mad_hdr, mad, mgmt_class, MAD_CLASS_SA);
+	LAYOUT_SET(mad_hdr, mad, class_version, SA_CLASS_VERSION);
+	LAYOUT_SET(mad_hdr, mad, method, MAD_METHOD_REPORT);
+	memcpy(mad + SA_DATA, n->notice, sizeof(n->notice));
+}
+
+/* Where a notice goes, 0: nowhere any more. */
+static uint32_t notice_dlid(const struct seg *s, const struct fab_notice *n,
+			    const struct hw_port *p)
+{
+	const struct fab_sarec *r = n->sub ? subscriber(s, n) : NULL;
+
+	if (atomic_load(&n->tries) >= (n->sub ? REPORT_TRIES : MAX_TRIES))
+		return 0;
+	return !n->sub ? p->sm_lid : r ? r->slid : 0;
+}
+
 uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 {
 	uint64_t now = clock_now_ns(), next = UINT64_MAX;
@@ -234,6 +314,7 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 		uint64_t due = n ? atomic_load(&n->due) : UINT64_MAX, then;
 		uint8_t mad[MAD_SIZE] = {0};
 		const struct hw_port *p;
+		uint32_t dlid;
 
 		if (due > now) {
 			next = due < next ? due : next;
@@ -242,8 +323,10 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 		p = hw_port(s, n->port);
 		if (!p)
 			continue; /* repressed in the meantime, and the element is being reused */
-		then = now + ((uint64_t)TIMEOUT_UNIT_NS << (p->subnet_timeout & 31));
-		if (!p->sm_lid || atomic_load(&n->tries) >= MAX_TRIES) {
+		then = now +
+		       (n->sub ? REPORT_NS : (uint64_t)TIMEOUT_UNIT_NS << (p->subnet_timeout & 31));
+		dlid = notice_dlid(s, n, p);
+		if (!dlid) {
 			notice_give_up(s, i, n);
 			continue;
 		}
@@ -252,14 +335,13 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 			continue;
 		atomic_fetch_add(&n->tries, 1);
 		LAYOUT_SET(mad_hdr, mad, base_version, MAD_BASE_VERSION);
-		LAYOUT_SET(mad_hdr, mad, mgmt_class, MAD_CLASS_SUBN_LID);
-		LAYOUT_SET(mad_hdr, mad, class_version, 1);
-		LAYOUT_SET(mad_hdr, mad, method, MAD_METHOD_TRAP);
 		LAYOUT_SET(mad_hdr, mad, tid, n->tid);
 		LAYOUT_SET(mad_hdr, mad, attr_id, MAD_ATTR_NOTICE);
-		LAYOUT_SET(smp, mad, mkey, p->mkey);
-		memcpy(mad + SMP_DATA, n->notice, sizeof(n->notice));
-		send(s, n->port, mad);
+		if (n->sub)
+			report(n, mad);
+		else
+			notice_trap(n, p, mad);
+		send(s, n->port, dlid, mad);
 	}
 	return next;
 }

@@ -33,8 +33,17 @@ void fab_notice_key(struct seg *s, uint32_t port, uint32_t trap, const struct fa
 
 /* TrapRepress has arrived at the node. */
 void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad);
-/* Sends due notices (256 bytes, from `port` to its manager); returns the time of the next call. */
-typedef void fab_notice_send(struct seg *s, uint32_t port, const uint8_t *mad);
+
+/*
+ * Sends a notice (80 bytes) from `port` to a subscriber, in a MAD of the SA, until
+ * fab_notice_reported() or until it has been sent OpenSM's number of times.
+ */
+void fab_notice_report(struct seg *s, uint32_t port, uint32_t sub, const uint8_t *d);
+/* ReportResp has arrived at `port` from a subscriber. False: it answers no report. */
+bool fab_notice_reported(struct seg *s, uint32_t port, uint32_t from, const uint8_t *mad);
+
+/* Sends due notices (256 bytes, from `port` to `dlid`); returns the time of the next call. */
+typedef void fab_notice_send(struct seg *s, uint32_t port, uint32_t dlid, const uint8_t *mad);
 uint64_t fab_notices_run(struct seg *s, fab_notice_send *send);
 
 #endif

@@ -9,7 +9,7 @@
 static uint8_t sent[4][MAD_SIZE];
 static uint32_t nsent, sent_from[4];
 
-static void take(struct seg *s, uint32_t port, const uint8_t *mad)
+static void take(struct seg *s, uint32_t port, uint32_t dlid, const uint8_t *mad)
 {
 	if (nsent < 4) {
 		memcpy(sent[nsent], mad, MAD_SIZE);

@@ -86,7 +86,7 @@ struct fab_vl_arb { /* SEG_T_VLARB */
 
 /*
  * A notice that a port sends to the subnet manager until the manager represses it
- * (subnet/notice.h).
+ * (subnet/notice.h), or that the built-in SA reports to a subscriber until that answers.
  */
 struct fab_notice { /* SEG_T_NOTICE */
 	uint32_t gen, flags;
@@ -94,8 +94,9 @@ struct fab_notice { /* SEG_T_NOTICE */
 	uint32_t port;          /* SEG_T_PORT index of the port that sends it */
 	uint32_t tid;
 	_Atomic uint32_t tries;
-	_Atomic uint64_t due; /* clock_now_ns() */
-	uint8_t notice[64];
+	_Atomic uint64_t due;  /* clock_now_ns() */
+	uint32_t sub, sub_gen; /* a report: the subscription, SEG_T_SAREC; 0: a trap */
+	uint8_t notice[80];    /* 64 bytes, and in a report the issuer's GID */
 } SEG_ELEM;
 
 /*
@@ -106,6 +107,7 @@ struct fab_mcgrp { /* SEG_T_MCGRP */
 	uint32_t gen, flags;
 	uint8_t mgid[16];
 	uint32_t qkey, mtu, rate, life, tclass, pkey, sl, flow, hop, scope;
+	uint32_t well_known; /* the subnet's own: it needs no members */
 } SEG_ELEM;
 
 struct fab_mcmem { /* SEG_T_MCMEM */
@@ -121,6 +123,7 @@ struct fab_sarec { /* SEG_T_SAREC */
 	uint32_t gen, flags;
 	_Atomic uint32_t attr_id; /* stored last; 0: the element is being changed */
 	uint64_t deadline;        /* end of its lease, clock_now_ns(); UINT64_MAX: none */
+	uint32_t port, slid;      /* the subscriber's address, as in its Set(InformInfo) */
 	uint8_t record[192];      /* the record in the SA's format */
 } SEG_ELEM;
 

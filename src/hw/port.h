@@ -145,6 +145,7 @@ struct hw_port {
 	_Atomic uint32_t no_rule4; /* the IPv4 address of the rule (fabric/ifaddr.h) is gone */
 	uint32_t if_mtu;           /* Ethernet: octets of the interface's MTU */
 	_Atomic uint32_t vlan[HW_VLANS]; /* Ethernet: ids of the VLANs with an interface; 0: free */
+	uint32_t served;                 /* the built-in SM counts the port as in service */
 	_Atomic uint64_t owed;           /* the change that a process is making (fabric/owed.c) */
 } SEG_ELEM;
 

@@ -295,6 +295,8 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	if (!ib)
 		return 0;
 	plug_all(s, t);
+	if (!o->no_sm && o->ipoib && fab_ipoib_group(s, o->max_mtu))
+		return -ENOSPC;
 	return o->no_sm ? 0 : fab_sm_sweep(s);
 }
 

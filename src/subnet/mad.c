@@ -76,6 +76,15 @@ uint16_t fab_sma_get(struct seg *s, uint32_t port, uint16_t attr_id, uint32_t at
 	return row && row->get ? row->get(&c) : MAD_STATUS_BAD_ATTR;
 }
 
+uint16_t fab_sma_set(struct seg *s, uint32_t port, uint16_t attr_id, uint32_t attr_mod,
+		     uint8_t *data)
+{
+	const struct fab_mad_row *row = fab_mad_find(fab_sma_rows, attr_id);
+	struct fab_mad_call c = {.s = s, .port = port, .attr_mod = attr_mod, .data = data};
+
+	return row && row->set ? fab_mad_set(&c, row->set) : MAD_STATUS_BAD_ATTR;
+}
+
 /* Which MADs the driver passes to the adapter: mlx5_ib_process_mad(). */
 enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const uint8_t *in,
 			    uint8_t *out)
@@ -92,7 +101,7 @@ enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const u
 	if (method == MAD_METHOD_TRAP && !slid)
 		return FAB_MAD_CONSUMED;
 	if (mad_is_smi((uint32_t) class)) {
-		enum fab_mad_result r = fab_sm_mad(s, port, in, out);
+		enum fab_mad_result r = fab_sm_mad(s, port, slid, in, out);
 
 		if (r != FAB_MAD_PASS)
 			return r;

@@ -20,12 +20,16 @@ enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const u
 			    uint8_t *out);
 
 /* The built-in SM's part, for the classes of subnet management. */
-enum fab_mad_result fab_sm_mad(struct seg *s, uint32_t port, const uint8_t *in, uint8_t *out);
+enum fab_mad_result fab_sm_mad(struct seg *s, uint32_t port, uint32_t slid, const uint8_t *in,
+			       uint8_t *out);
 /*
  * Get() of a subnet management attribute, as the port's agent answers it; `data` has SMP_DATA_SIZE
  * bytes. Used for SA records. Returns the status.
  */
 uint16_t fab_sma_get(struct seg *s, uint32_t port, uint16_t attr_id, uint32_t attr_mod,
+		     uint8_t *data);
+/* The same for Set(), under the node's lock; `data` is then what Get() would give. */
+uint16_t fab_sma_set(struct seg *s, uint32_t port, uint16_t attr_id, uint32_t attr_mod,
 		     uint8_t *data);
 
 /*

@@ -6,6 +6,7 @@
 #include "subnet/sa.h"
 
 #include <string.h>
+#include "fabric/notice.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "subnet/subnet.h"
@@ -13,18 +14,22 @@
 #include "wire/ib/pkey.h"
 
 #define SA_CLASS_VERSION 2
-#define SA_MAX_ANSWER (64u << 20)
+/* A message is twice in the pool of pieces (SEG_T_EVBUF, 256 MiB): as it is sent, and received. */
+#define SA_MAX_ANSWER (120u << 20)
 
 /* Values in ClassPortInfo. */
 #define SA_CAP_UD_MCAST 0x0200
+#define SA_CAP_MULTIPATH 0x0400
 #define SA_CAP_CAPMASK_MATCH 0x2000 /* IsPortInfoCapMaskMatchSupported */
+#define SA_CAP2_ALIAS_GUIDS 0x20
 #define SA_QP1_QKEY 0x80010000u
 #define SA_RESP_TIME 16 /* 2^16 * 4.096 us */
 
 static const struct sa_row *sa_find(uint64_t attr_id)
 {
-	static const struct sa_row *const tables[] = {sa_node_rows, sa_path_rows, sa_group_rows,
-						      sa_kept_rows};
+	static const struct sa_row *const tables[] = {sa_node_rows,   sa_path_rows,
+						      sa_group_rows,  sa_kept_rows,
+						      sa_inform_rows, sa_multipath_rows};
 
 	for (uint32_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		for (const struct sa_row *r = tables[i]; r->attr_id; r++)
@@ -58,11 +63,19 @@ static void class_port_info(uint8_t *d)
 {
 	LAYOUT_SET(class_port_info, d, base_version, 1);
 	LAYOUT_SET(class_port_info, d, class_version, SA_CLASS_VERSION);
-	LAYOUT_SET(class_port_info, d, cap_mask, SA_CAP_UD_MCAST | SA_CAP_CAPMASK_MATCH);
+	LAYOUT_SET(class_port_info, d, cap_mask,
+		   SA_CAP_UD_MCAST | SA_CAP_MULTIPATH | SA_CAP_CAPMASK_MATCH);
+	LAYOUT_SET(class_port_info, d, cap_mask2, SA_CAP2_ALIAS_GUIDS);
 	LAYOUT_SET(class_port_info, d, resp_time_value, SA_RESP_TIME);
 	LAYOUT_SET(class_port_info, d, redirect_qp, 1);
 	LAYOUT_SET(class_port_info, d, redirect_qkey, SA_QP1_QKEY);
 	LAYOUT_SET(class_port_info, d, trap_qkey, SA_QP1_QKEY);
+}
+
+/* Is the answer an RMPP message of any number of records? */
+static bool has_many(const struct sa_call *c)
+{
+	return c->method == MAD_METHOD_GET_TABLE || c->method == MAD_METHOD_GET_MULTI;
 }
 
 static void sa_run(struct sa_call *c, const struct sa_row *row)
@@ -75,6 +88,8 @@ static void sa_run(struct sa_call *c, const struct sa_row *row)
 		fn = row->set;
 	else if (row && c->method == MAD_METHOD_DELETE)
 		fn = row->del;
+	else if (row && c->method == MAD_METHOD_GET_MULTI)
+		fn = row->multi;
 	if (!fn) {
 		c->status = MAD_STATUS_BAD_ATTR;
 		return;
@@ -82,7 +97,7 @@ static void sa_run(struct sa_call *c, const struct sa_row *row)
 	c->rec = sa_record(row->attr_id);
 	c->size = row->size;
 	fn(c);
-	if (c->status || c->method == MAD_METHOD_GET_TABLE)
+	if (c->status || has_many(c))
 		return;
 	/* C15-0.1.30 */
 	if (!c->count)
@@ -108,7 +123,8 @@ static void sa_frame(struct sa_call *c, struct fab_sa_answer *a)
 	LAYOUT_SET(sa_hdr, a->mad, sm_key, 0); /* C15-0.1.5 */
 	LAYOUT_SET(sa_hdr, a->mad, attr_offset, c->count && !c->status ? c->size / 8 : 0);
 	memset(a->mad + LAYOUT_SZ(mad_hdr), 0, MAD_RMPP_HDR - LAYOUT_SZ(mad_hdr));
-	if (!c->status && c->method == MAD_METHOD_GET_TABLE) {
+	if (!c->status && has_many(c)) {
+		LAYOUT_SET(mad_hdr, a->mad, attr_id, c->attr_id);
 		a->rmpp = true;
 		a->data = c->data;
 		a->len = c->len;
@@ -132,12 +148,16 @@ enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const ui
 			    .want = in + SA_DATA,
 			    .mask = LAYOUT_GET(sa_hdr, in, comp_mask),
 			    .method = LAYOUT_GET32(mad_hdr, in, method),
-			    .attr_mod = LAYOUT_GET32(mad_hdr, in, attr_mod)};
-	uint64_t attr = LAYOUT_GET(mad_hdr, in, attr_id);
+			    .attr_mod = LAYOUT_GET32(mad_hdr, in, attr_mod),
+			    .attr_id = LAYOUT_GET16(mad_hdr, in, attr_id)};
+	uint64_t attr = c.attr_id;
 
 	if (!fab_sm_here(s, port))
 		return FAB_MAD_PASS;
 	memset(a, 0, sizeof(*a));
+	if (c.method == MAD_METHOD_REPORT_RESP && attr == MAD_ATTR_NOTICE &&
+	    fab_notice_reported(s, port, from, in))
+		return FAB_MAD_CONSUMED;
 	if (!is_request(c.method))
 		return c.method & MAD_METHOD_RESP ? FAB_MAD_PASS : FAB_MAD_CONSUMED;
 	/* C15-0.1.5: a request with a wrong key gets no answer. */
@@ -156,6 +176,8 @@ enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const ui
 		return FAB_MAD_REPLY;
 	} else {
 		sa_run(&c, sa_find(attr));
+		if (c.silent)
+			return FAB_MAD_CONSUMED;
 	}
 	sa_frame(&c, a);
 	return FAB_MAD_REPLY;

@@ -41,7 +41,9 @@ struct sa_call {
 	const uint8_t *want; /* the SA record in the request */
 	uint64_t mask;       /* ComponentMask */
 	uint32_t method, attr_mod;
-	bool trusted; /* the requester knows the SM_Key */
+	uint16_t attr_id; /* of the answer: the request's, unless a row changes it */
+	bool silent;      /* there is no answer */
+	bool trusted;     /* the requester knows the SM_Key */
 	const struct sa_record *rec;
 	uint32_t size; /* bytes of an SA record with padding to a multiple of 8 */
 	/* the answer */
@@ -50,13 +52,17 @@ struct sa_call {
 	uint32_t len, room, count;
 };
 
-/* An attribute. `get` gives all candidate SA records to sa_emit(); `set` and `del` one. */
+/*
+ * An attribute. `get` gives all candidate SA records to sa_emit(); `set` and `del` one; `multi`
+ * (GetMulti) those that its request describes.
+ */
 struct sa_row {
 	uint16_t attr_id;
 	uint16_t size;
 	void (*get)(struct sa_call *c);
 	void (*set)(struct sa_call *c);
 	void (*del)(struct sa_call *c);
+	void (*multi)(struct sa_call *c);
 };
 
 /*
@@ -77,6 +83,23 @@ static inline bool sa_done(const struct sa_call *c)
 /* Component numbers. */
 #define SA_RID_LID 0 /* octet of the LID in most SA records of nodes */
 
+/* Set and Delete of GUIDInfoRecord. */
+void sa_set_guids(struct sa_call *c);
+void sa_delete_guids(struct sa_call *c);
+
+/* A request for PathRecords: the record and its ComponentMask. */
+struct sa_path_want {
+	uint8_t record[64];
+	uint64_t mask;
+};
+#define SA_PATH_GIDS 0xcu /* both GIDs, which the record shows as they were asked for */
+/*
+ * Writes the record of the path from one LID to another, if it is as wanted. Returns its cables
+ * plus 1; 0: there is no such path.
+ */
+uint32_t sa_path_between(const struct sa_call *c, const struct sa_path_want *w, uint32_t src,
+			 uint32_t slid, uint32_t dst, uint32_t dlid, uint8_t *r);
+
 /* IBA's codes of rates: Gb/s times 10 of a code, and the code of a port's link. 0: no such rate. */
 uint32_t sa_port_rate(const struct hw_port *p);
 /*
@@ -93,6 +116,26 @@ bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey);
 void sa_groups_repair(struct seg *s);
 void sa_kept_repair(struct seg *s);
 
-extern const struct sa_row sa_node_rows[], sa_path_rows[], sa_group_rows[], sa_kept_rows[];
+/*
+ * Elements of stored records, between lock and unlock. False: the lock is not free, c->status says
+ * so. begin: a new element, or `r` to be replaced; until finish it counts as empty.
+ */
+bool sa_kept_lock(struct sa_call *c);
+void sa_kept_unlock(struct sa_call *c);
+struct fab_sarec *sa_kept_begin(struct sa_call *c, struct fab_sarec *r);
+void sa_kept_finish(struct fab_sarec *r, uint32_t attr_id);
+
+/*
+ * Under the subnet's lock: tells the subscribers of a notice of the manager itself (traps 64 to 67)
+ * about a port's GID or a group's, which still exist.
+ */
+void sa_inform(struct seg *s, uint32_t trap, const uint8_t gid[16]);
+/* Under the subnet's lock: a port is out of service, and so are its subscriptions. */
+void sa_inform_gone(struct seg *s, uint32_t port);
+/* A MAD trap has arrived at the manager from a LID: forward its notice to subscribers. */
+void sa_inform_trap(struct seg *s, uint32_t slid, const uint8_t *mad);
+
+extern const struct sa_row sa_node_rows[], sa_path_rows[], sa_group_rows[], sa_kept_rows[],
+	sa_inform_rows[], sa_multipath_rows[];
 
 #endif

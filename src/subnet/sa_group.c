@@ -8,6 +8,7 @@
 #include "hw/port.h"
 #include "subnet/subnet.h"
 
+#include <errno.h>
 #include <string.h>
 #include "wire/ib/pkey.h"
 
@@ -281,20 +282,28 @@ static uint32_t group_enter(struct sa_call *c, const struct fab_mcgrp *g)
 	return i;
 }
 
-/* A group exists as long as it has a full member (o15-0.1.15). */
-static void drop_group(struct seg *s, uint32_t group, struct fab_mcgrp *g)
+static bool has_full_member(struct seg *s, uint32_t group, const struct fab_mcgrp *g)
 {
 	seg_for_each_live (s, SEG_T_MCMEM, i) {
 		const struct fab_mcmem *m = seg_at(s, SEG_T_MCMEM, i);
 
 		if (in_group(m, group, g) &&
 		    (m->join_state & (SA_JOIN_FULL | SA_JOIN_SEND_ONLY_FULL)))
-			return;
+			return true;
 	}
+	return false;
+}
+
+/* A group exists as long as it has a full member (o15-0.1.15), or is the subnet's own. */
+static void drop_group(struct seg *s, uint32_t group, struct fab_mcgrp *g)
+{
+	if (has_full_member(s, group, g))
+		return;
 	seg_for_each_live (s, SEG_T_MCMEM, i)
 		if (in_group(seg_at(s, SEG_T_MCMEM, i), group, g))
 			seg_free(s, SEG_T_MCMEM, i);
-	seg_free(s, SEG_T_MCGRP, group);
+	if (!g->well_known)
+		seg_free(s, SEG_T_MCGRP, group);
 }
 
 static uint16_t group_add(struct sa_call *c, uint32_t group, const struct fab_mcgrp *g,
@@ -323,6 +332,7 @@ static uint16_t group_join(struct sa_call *c, uint8_t *r)
 	struct fab_mcgrp made, *g = group_by_mgid(c->s, mgid_of(c), &group);
 	struct fab_mcmem *m = NULL;
 	uint16_t status = MAD_STATUS_OK;
+	bool first = !g || !has_full_member(c->s, group, g);
 
 	if (port == SEG_NONE)
 		return SA_STATUS_REQ_INVALID;
@@ -350,6 +360,8 @@ static uint16_t group_join(struct sa_call *c, uint8_t *r)
 	status = group_add(c, group, g, port, m);
 	m = group_member(c->s, group, g, port_gid_of(c), &mi);
 	group_put(g, group, m, r);
+	if (m && first && has_full_member(c->s, group, g))
+		sa_inform(c->s, TRAP_MCAST_CREATED, g->mgid);
 	/* No room for the group's first member. */
 	if (!m) {
 		drop_group(c->s, group, g);
@@ -385,16 +397,48 @@ static uint16_t group_leave(struct sa_call *c, uint8_t *r)
 	uint32_t group = 0, i = 0, state = WANT(c, join_state);
 	struct fab_mcgrp *g = group_by_mgid(c->s, mgid_of(c), &group);
 	struct fab_mcmem *m = g ? group_member(c->s, group, g, port_gid_of(c), &i) : NULL;
+	bool full;
 
 	/* o15-0.1.14 */
 	if (!m || !(m->join_state & state) || (state & ~m->join_state) || !may_change(c, g, m))
 		return SA_STATUS_REQ_INVALID;
+	full = has_full_member(c->s, group, g);
 	m->join_state &= ~state;
 	group_put(g, group, m, r);
 	if (!m->join_state)
 		seg_free(c->s, SEG_T_MCMEM, i);
+	if (full && !has_full_member(c->s, group, g))
+		sa_inform(c->s, TRAP_MCAST_DELETED, g->mgid);
 	drop_group(c->s, group, g);
 	return fab_mcast_update(c->s, group) ? SA_STATUS_NO_RESOURCES : MAD_STATUS_OK;
+}
+
+/* ---- IPoIB's broadcast group, as OpenSM makes it for the default partition (osm_prtn_config.c) */
+
+#define IPOIB_QKEY 0x0b1b
+#define IPOIB_MTU 4  /* OSM_DEFAULT_MGRP_MTU: 2048 */
+#define IPOIB_RATE 3 /* OSM_DEFAULT_MGRP_RATE: 10 Gb/s */
+
+int fab_ipoib_group(struct seg *s, uint32_t max_mtu)
+{
+	static const uint8_t mgid[16] = {0xff, 0x12,        0x40, 0x1b, 0xff,
+					 0xff, [12] = 0xff, 0xff, 0xff, 0xff};
+	struct fab_subnet *sub = fab_subnet(s);
+	struct fab_mcgrp *g;
+
+	if (seg_alloc_at(s, SEG_T_MCGRP, SEG_OWNER_DEVICE, 1))
+		return -ENOSPC;
+	g = seg_at(s, SEG_T_MCGRP, 1);
+	memcpy(g->mgid, mgid, sizeof(mgid));
+	g->qkey = IPOIB_QKEY;
+	g->mtu = max_mtu < IPOIB_MTU ? max_mtu : IPOIB_MTU;
+	g->rate = IPOIB_RATE;
+	g->life = LIFE_TIME;
+	g->pkey = 0xffff;
+	g->scope = SCOPE_LINK_LOCAL;
+	g->well_known = 1;
+	sub->mc_top = 2;
+	return 0;
 }
 
 /* ---- requests */
@@ -490,6 +534,6 @@ static void group_query(struct sa_call *c)
 
 const struct sa_row sa_group_rows[] = {
 	{SA_ATTR_MC_MEMBER_RECORD, LAYOUT_SZ(mc_member_record), group_query, join_request,
-	 leave_request},
+	 leave_request, NULL},
 	{0},
 };

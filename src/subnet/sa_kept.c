@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns SA records that clients store: ServiceRecords with their leases, and subscriptions
- * (InformInfo). No reports are sent: the manager of this subnet sees every change itself, so no MAD
- * traps arrive that it would forward. sa.c calls this; it takes fab_subnet.lock.
+ * Owns the elements of SA records that clients store (SEG_T_SAREC), and ServiceRecords with their
+ * leases; subscriptions are in sa_inform.c. sa.c calls this; it takes fab_subnet.lock.
  */
 #include "subnet/sa.h"
 
@@ -15,10 +14,6 @@
 enum { SR_ID, SR_GID, SR_PKEY, SR_LEASE = 4, SR_KEY };
 #define SR_OWN (UINT64_C(1) << SR_PKEY | UINT64_C(1) << SR_LEASE)
 #define FOR_EVER UINT32_MAX
-
-/* InformInfo:TrapNumber of security traps, which only trusted requesters may get. */
-#define TRAP_SECURITY_FIRST 256
-#define TRAP_SECURITY_LAST 259
 
 static struct fab_sarec *at(struct sa_call *c, uint32_t i)
 {
@@ -34,7 +29,7 @@ static void kept_expire(struct sa_call *c)
 			seg_free(c->s, SEG_T_SAREC, i);
 }
 
-static bool kept_lock(struct sa_call *c)
+bool sa_kept_lock(struct sa_call *c)
 {
 	if (fab_subnet_lock(c->s)) {
 		c->status = MAD_STATUS_BUSY;
@@ -44,13 +39,12 @@ static bool kept_lock(struct sa_call *c)
 	return true;
 }
 
-static void kept_unlock(struct sa_call *c)
+void sa_kept_unlock(struct sa_call *c)
 {
 	fab_subnet_unlock(c->s);
 }
 
-/* Until kept_finish() the element counts as empty, whatever it was before. */
-static struct fab_sarec *kept_begin(struct sa_call *c, struct fab_sarec *r)
+struct fab_sarec *sa_kept_begin(struct sa_call *c, struct fab_sarec *r)
 {
 	uint32_t i;
 
@@ -67,7 +61,7 @@ static struct fab_sarec *kept_begin(struct sa_call *c, struct fab_sarec *r)
 	return r;
 }
 
-static void kept_finish(struct fab_sarec *r, uint32_t attr_id)
+void sa_kept_finish(struct fab_sarec *r, uint32_t attr_id)
 {
 	atomic_store(&r->attr_id, attr_id);
 }
@@ -138,13 +132,13 @@ static void set_service(struct sa_call *c)
 		c->status = SA_STATUS_REQ_INVALID;
 		return;
 	}
-	if (!kept_lock(c))
+	if (!sa_kept_lock(c))
 		return;
 	r = service(c, &idx);
 	if (r && !key_fits(c, r))
 		c->status = SA_STATUS_REQ_INVALID;
 	else
-		r = kept_begin(c, r);
+		r = sa_kept_begin(c, r);
 	if (!c->status) {
 		memcpy(r->record, c->want, LAYOUT_SZ(service_record));
 		if (!sa_has(c, SR_PKEY))
@@ -154,10 +148,10 @@ static void set_service(struct sa_call *c)
 		lease = LAYOUT_GET32(service_record, r->record, lease);
 		r->deadline =
 			lease == FOR_EVER ? UINT64_MAX : clock_now_ns() + lease * NSEC_PER_SEC;
-		kept_finish(r, SA_ATTR_SERVICE_RECORD);
+		sa_kept_finish(r, SA_ATTR_SERVICE_RECORD);
 		show_service(c, UINT64_MAX, r);
 	}
-	kept_unlock(c);
+	sa_kept_unlock(c);
 }
 
 static void delete_service(struct sa_call *c)
@@ -165,7 +159,7 @@ static void delete_service(struct sa_call *c)
 	uint32_t idx = SEG_NONE;
 	struct fab_sarec *r;
 
-	if (!kept_lock(c))
+	if (!sa_kept_lock(c))
 		return;
 	r = service(c, &idx);
 	if (!r)
@@ -176,12 +170,12 @@ static void delete_service(struct sa_call *c)
 		show_service(c, UINT64_MAX, r);
 	if (!c->status)
 		seg_free(c->s, SEG_T_SAREC, idx);
-	kept_unlock(c);
+	sa_kept_unlock(c);
 }
 
 static void service_records(struct sa_call *c)
 {
-	if (!kept_lock(c))
+	if (!sa_kept_lock(c))
 		return;
 	seg_for_each_live (c->s, SEG_T_SAREC, i) {
 		const struct fab_sarec *r = at(c, i);
@@ -193,97 +187,11 @@ static void service_records(struct sa_call *c)
 		if (c->rec && sa_match(c->rec, c->mask & ~SR_OWN, c->want, r->record))
 			show_service(c, UINT64_MAX, r);
 	}
-	kept_unlock(c);
-}
-
-/* ---- InformInfo, in records of InformInfoRecord */
-
-static struct fab_sarec *subscription(struct sa_call *c, const uint8_t *record, uint32_t *idx)
-{
-	const uint8_t *a = LAYOUT_IN(inform_info_record, inform_info, record), *b;
-
-	seg_for_each_live (c->s, SEG_T_SAREC, i) {
-		struct fab_sarec *r = at(c, i);
-
-		b = LAYOUT_IN(inform_info_record, inform_info, r->record);
-		if (r->attr_id == SA_ATTR_INFORM_INFO_RECORD && !memcmp(r->record, record, 16) &&
-		    LAYOUT_GET(inform_info, a, is_generic) ==
-			    LAYOUT_GET(inform_info, b, is_generic) &&
-		    LAYOUT_GET(inform_info, a, type) == LAYOUT_GET(inform_info, b, type) &&
-		    LAYOUT_GET(inform_info, a, trap_num) == LAYOUT_GET(inform_info, b, trap_num) &&
-		    LAYOUT_GET(inform_info, a, qpn) == LAYOUT_GET(inform_info, b, qpn) &&
-		    LAYOUT_GET(inform_info, a, lid_range_begin) ==
-			    LAYOUT_GET(inform_info, b, lid_range_begin)) {
-			*idx = i;
-			return r;
-		}
-	}
-	return NULL;
-}
-
-static void kept_subscribe(struct sa_call *c, const uint8_t *record, bool on)
-{
-	uint32_t idx = SEG_NONE;
-	struct fab_sarec *r = subscription(c, record, &idx);
-
-	if (on)
-		r = kept_begin(c, r);
-	if (on && r) {
-		memcpy(r->record, record, LAYOUT_SZ(inform_info_record));
-		kept_finish(r, SA_ATTR_INFORM_INFO_RECORD);
-	} else if (!on && r) {
-		seg_free(c->s, SEG_T_SAREC, idx);
-	} else if (!on) {
-		c->status = SA_STATUS_REQ_INVALID;
-	}
-}
-
-static void set_inform(struct sa_call *c)
-{
-	uint8_t record[LAYOUT_SZ(inform_info_record)] = {0};
-	uint8_t *d = LAYOUT_IN(inform_info_record, inform_info, record);
-	uint64_t trap = LAYOUT_GET(inform_info, c->want, trap_num);
-	uint64_t sub = LAYOUT_GET(inform_info, c->want, subscribe);
-
-	memcpy(record, hw_port(c->s, c->from)->gid[0], 16);
-	memcpy(d, c->want, LAYOUT_SZ(inform_info));
-	if (sub)
-		LAYOUT_SET(inform_info, d, qpn, 1);
-	if (sub > 1 || (!c->trusted && LAYOUT_GET(inform_info, d, is_generic) &&
-			trap >= TRAP_SECURITY_FIRST && trap <= TRAP_SECURITY_LAST)) {
-		c->status = SA_STATUS_REQ_INVALID;
-		return;
-	}
-	if (!kept_lock(c))
-		return;
-	kept_subscribe(c, record, sub);
-	kept_unlock(c);
-	if (!c->status)
-		sa_emit(c, UINT64_MAX, d);
-}
-
-static void inform_records(struct sa_call *c)
-{
-	uint8_t record[LAYOUT_SZ(inform_info_record)];
-
-	if (!kept_lock(c))
-		return;
-	seg_for_each_live (c->s, SEG_T_SAREC, i) {
-		if (at(c, i)->attr_id != SA_ATTR_INFORM_INFO_RECORD)
-			continue;
-		memcpy(record, at(c, i)->record, sizeof(record));
-		if (!c->trusted)
-			LAYOUT_SET(inform_info, LAYOUT_IN(inform_info_record, inform_info, record),
-				   qpn, 0);
-		sa_emit(c, 0, record);
-	}
-	kept_unlock(c);
+	sa_kept_unlock(c);
 }
 
 const struct sa_row sa_kept_rows[] = {
 	{SA_ATTR_SERVICE_RECORD, LAYOUT_SZ(service_record), service_records, set_service,
-	 delete_service},
-	{MAD_ATTR_INFORM_INFO, 40, NULL, set_inform, NULL},
-	{SA_ATTR_INFORM_INFO_RECORD, LAYOUT_SZ(inform_info_record), inform_records, NULL, NULL},
+	 delete_service, NULL},
 	{0},
 };

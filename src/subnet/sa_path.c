@@ -40,6 +40,7 @@ enum {
 /* Properties that limit a packet on its path. */
 struct way {
 	uint32_t mtu, rate;
+	uint32_t cables; /* there and back */
 };
 
 static void narrow(struct way *w, const struct hw_port *p)
@@ -56,13 +57,14 @@ static void sa_path_step(struct seg *s, uint32_t out, uint32_t in, void *arg)
 {
 	narrow(arg, hw_port(s, out));
 	narrow(arg, hw_port(s, in));
+	((struct way *)arg)->cables++;
 }
 
 /* Walks from one LID of a port to one of another, and back. */
 static bool sa_path_walk(struct seg *s, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid,
 			 struct way *w)
 {
-	*w = (struct way){hw_port(s, src)->active_mtu, sa_port_rate(hw_port(s, src))};
+	*w = (struct way){hw_port(s, src)->active_mtu, sa_port_rate(hw_port(s, src)), 0};
 	return fab_walk(s, src, dlid, IB_PORT_ACTIVE, sa_path_step, w) == dst &&
 	       fab_walk(s, dst, slid, IB_PORT_ACTIVE, sa_path_step, w) == src;
 }
@@ -107,18 +109,19 @@ static void put_common(uint8_t *r, const struct way *w, uint32_t life, uint16_t 
 	LAYOUT_SET(path_record, r, packet_life_time, life);
 }
 
-static bool one_path(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid)
+/* Returns the number of cables on the path and back, plus 1; 0: no path is as the request says. */
+static uint32_t path_make(const struct sa_call *c, uint32_t src, uint32_t slid, uint32_t dst,
+			  uint32_t dlid, uint8_t *r)
 {
 	const struct hw_port *a = hw_port(c->s, src), *b = hw_port(c->s, dst);
 	uint32_t life = src == dst ? 0 : PACKET_LIFE_TIME;
-	uint8_t r[LAYOUT_SZ(path_record)] = {0};
 	uint16_t pkey = sa_path_pkey_of(c, a, b);
-	uint32_t count = c->count;
 	struct way w;
 
 	if (!pkey || !sa_path_walk(c->s, src, slid, dst, dlid, &w) ||
 	    !sa_path_selected(c, &w, life))
-		return false;
+		return 0;
+	memset(r, 0, LAYOUT_SZ(path_record));
 	memcpy(LAYOUT_IN(path_record, dgid, r),
 	       sa_has(c, PR_DGID) ? LAYOUT_IN(path_record, dgid, c->want) : b->gid[0], 16);
 	memcpy(LAYOUT_IN(path_record, sgid, r),
@@ -126,6 +129,28 @@ static bool one_path(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t ds
 	LAYOUT_SET(path_record, r, dlid, dlid);
 	LAYOUT_SET(path_record, r, slid, slid);
 	put_common(r, &w, life, pkey);
+	return w.cables + 1;
+}
+
+uint32_t sa_path_between(const struct sa_call *c, const struct sa_path_want *w, uint32_t src,
+			 uint32_t slid, uint32_t dst, uint32_t dlid, uint8_t *r)
+{
+	struct sa_call one = *c;
+	uint32_t n;
+
+	one.want = w->record;
+	one.mask = w->mask;
+	n = path_make(&one, src, slid, dst, dlid, r);
+	return n && sa_match(c->rec, w->mask & ~(uint64_t)PR_OWN, w->record, r) ? n : 0;
+}
+
+static bool one_path(struct sa_call *c, uint32_t src, uint32_t slid, uint32_t dst, uint32_t dlid)
+{
+	uint8_t r[LAYOUT_SZ(path_record)];
+	uint32_t count = c->count;
+
+	if (!path_make(c, src, slid, dst, dlid, r))
+		return false;
 	sa_emit(c, PR_OWN, r);
 	return c->count > count;
 }
@@ -220,7 +245,7 @@ static void path_to_group(struct sa_call *c)
 	}
 	seg_for_each_live (c->s, SEG_T_MCGRP, i) {
 		const struct fab_mcgrp *g = seg_at(c->s, SEG_T_MCGRP, i);
-		struct way w = {g->mtu, g->rate};
+		struct way w = {g->mtu, g->rate, 0};
 
 		if (memcmp(g->mgid, dgid, 16) || !sa_path_selected(c, &w, g->life))
 			continue;
@@ -278,6 +303,6 @@ static void path_records(struct sa_call *c)
 }
 
 const struct sa_row sa_path_rows[] = {
-	{SA_ATTR_PATH_RECORD, LAYOUT_SZ(path_record), path_records, NULL, NULL},
+	{SA_ATTR_PATH_RECORD, LAYOUT_SZ(path_record), path_records, NULL, NULL, NULL},
 	{0},
 };

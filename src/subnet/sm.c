@@ -10,6 +10,7 @@
 #include <string.h>
 #include "hw/port.h"
 #include "segment/suplink.h"
+#include "subnet/sa.h"
 #include "subnet/subnet.h"
 #include "util/heap.h"
 
@@ -239,6 +240,33 @@ static void sm_settle(struct sweep *w)
 	fab_port_changed(w->s, old, FAB_CHANGED_SM);
 }
 
+/*
+ * Traps 64 and 65. A port without a link is out of service; parts of the subnet that the manager's
+ * port does not reach are managed all the same, and stay in service.
+ */
+static void tell_services(struct sweep *w)
+{
+	struct seg *s = w->s;
+
+	for (uint32_t i = 0; i < w->nends; i++) {
+		struct hw_port *p = seg_at(s, SEG_T_PORT, w->end[i]);
+
+		if (!p || p->served)
+			continue;
+		p->served = 1;
+		sa_inform(s, TRAP_IN_SERVICE, p->gid[0]);
+	}
+	seg_for_each_live (s, SEG_T_PORT, i) {
+		struct hw_port *p = seg_at(s, SEG_T_PORT, i);
+
+		if (!p->served || has_link(s, i))
+			continue;
+		p->served = 0;
+		sa_inform(s, TRAP_OUT_OF_SERVICE, p->gid[0]);
+		sa_inform_gone(s, i);
+	}
+}
+
 static void activate(struct sweep *w)
 {
 	struct seg *s = w->s;
@@ -302,6 +330,7 @@ static int sweep(struct seg *s)
 			sm_settle(&w);
 			r = fab_mcast_sweep(s);
 			activate(&w);
+			tell_services(&w);
 		}
 	}
 	sweep_free(&w);

@@ -171,7 +171,8 @@ static uint16_t sm_info(struct seg *s, uint32_t port, uint8_t *mad)
 	return MAD_STATUS_OK;
 }
 
-enum fab_mad_result fab_sm_mad(struct seg *s, uint32_t port, const uint8_t *in, uint8_t *out)
+enum fab_mad_result fab_sm_mad(struct seg *s, uint32_t port, uint32_t slid, const uint8_t *in,
+			       uint8_t *out)
 {
 	uint64_t method = LAYOUT_GET(mad_hdr, in, method);
 	uint16_t status;
@@ -180,9 +181,11 @@ enum fab_mad_result fab_sm_mad(struct seg *s, uint32_t port, const uint8_t *in, 
 		return FAB_MAD_PASS;
 	if (method == MAD_METHOD_TRAP) {
 		/*
-		 * The built-in manager examines the subnet itself; the answer only ends the
-		 * repetition of the MAD trap.
+		 * The built-in manager examines the subnet itself; it forwards the notice, and the
+		 * answer ends the repetition of the MAD trap.
 		 */
+		if (LAYOUT_GET(mad_hdr, in, attr_id) == MAD_ATTR_NOTICE)
+			sa_inform_trap(s, slid, in);
 		memcpy(out, in, MAD_SIZE);
 		LAYOUT_SET(mad_hdr, out, method, MAD_METHOD_TRAP_REPRESS);
 		return FAB_MAD_REPLY;

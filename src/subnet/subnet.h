@@ -28,6 +28,7 @@ struct fab_options {
 	uint32_t device_id, hw_rev; /* NodeInfo */
 	/* ports stay in INIT: another manager configures the subnet */
 	uint32_t no_sm;
+	bool ipoib;        /* the built-in SA has IPoIB's broadcast group from the start */
 	struct fab_ip *ip; /* for the supervisor, when the fabric is made */
 	uint32_t nips;
 	bool netns; /* for the supervisor: a network namespace for each host */
@@ -94,6 +95,8 @@ uint32_t fab_smp_answer(struct seg *s, uint32_t at, struct fab_smp *p);
  * fab_subnet.lock. 0, -ENOMEM.
  */
 int fab_mcast_update(struct seg *s, uint32_t group);
+/* Makes IPoIB's broadcast group, in a subnet without groups. 0, -ENOSPC. */
+int fab_ipoib_group(struct seg *s, uint32_t max_mtu);
 /* After a sweep: update the tables for all groups. */
 int fab_mcast_sweep(struct seg *s);
 

@@ -4,9 +4,31 @@
  * Called where a MAD arrives; subnet/sa.h makes the answers.
  */
 #include "subnet/sa.h"
+#include "subnet/subnet.h"
 #include "umad/priv.h"
 
 #include <string.h>
+
+#define WINDOW 64 /* window_size(), as in rmpp_recv.c */
+
+/*
+ * What the kernel's RMPP of the manager's host takes before the SA sees it (mad_rmpp.c): ACKs of
+ * messages that have ended, and the window of one that has not begun. True: it is that. A request
+ * that is a message (GetMulti) fits into one segment, which the kernel acknowledges.
+ */
+static bool is_only_rmpp(struct seg *s, uint32_t port, const struct umad_pkt *p)
+{
+	const uint8_t *in = p->mad;
+	struct mad_agent a = {.port = port};
+
+	if (!fab_sm_here(s, port) || mad_is_response(in) ||
+	    !(LAYOUT_GET(mad_rmpp, in, flags) & MAD_RMPP_ACTIVE))
+		return false;
+	if (LAYOUT_GET(mad_rmpp, in, rmpp_type) != MAD_RMPP_TYPE_DATA)
+		return true;
+	umad_rmpp_reply(s, &a, p, in, MAD_RMPP_TYPE_ACK, 0, 1, 1 + WINDOW);
+	return false;
+}
 
 bool umad_sa(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply)
 {
@@ -17,6 +39,8 @@ bool umad_sa(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply)
 	*reply = false;
 	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) != MAD_CLASS_SA || p->qpn != 1)
 		return false;
+	if (is_only_rmpp(s, port, p))
+		return true;
 	switch (fab_sa(s, port, p->from, p->mad, &a)) {
 	case FAB_MAD_PASS:
 		return false;

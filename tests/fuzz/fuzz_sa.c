@@ -31,9 +31,10 @@ static void begin(void)
 
 static void end(void)
 {
-	static const enum seg_table_id tables[] = {SEG_T_MCGRP, SEG_T_MCMEM, SEG_T_SAREC};
+	static const enum seg_table_id tables[] = {SEG_T_MCGRP, SEG_T_MCMEM, SEG_T_SAREC,
+						   SEG_T_NOTICE};
 
-	for (uint32_t t = 0; t < 3; t++)
+	for (uint32_t t = 0; t < 4; t++)
 		seg_for_each_live (&seg, tables[t], i)
 			seg_free(&seg, tables[t], i);
 	for (uint32_t i = 1; i < fab_subnet(&seg)->mc_top; i++)
@@ -127,7 +128,7 @@ static void manage(struct fz *f)
 		be16_store(mad + 16, SMP_ATTR_SM_INFO);
 		if (mad[3] == MAD_METHOD_SET)
 			mad[23] = 2; /* the other manager stays */
-		fab_sm_mad(&seg, fab_subnet(&seg)->sm_port, mad, out);
+		fab_sm_mad(&seg, fab_subnet(&seg)->sm_port, 1 + how / 4, mad, out);
 	}
 }
 
