@@ -27,8 +27,8 @@ static void sweep_free(struct sweep *w)
 	heap_free(w->end_port);
 	heap_free(w->at);
 	heap_free(w->by_sw);
-	heap_free(w->lid);
-	heap_free(w->nlids);
+	heap_free(w->lids);
+	heap_free(w->lids_at);
 	heap_free(w->order);
 	heap_free(w->rank);
 	heap_free(w->hops);
@@ -55,8 +55,8 @@ static bool sweep_alloc(struct sweep *w)
 	w->end_port = heap_zalloc(sizeof(*w->end_port) * ports);
 	w->at = heap_zalloc(sizeof(*w->at) * (switches + 2));
 	w->by_sw = heap_zalloc(sizeof(*w->by_sw) * ports);
-	w->lid = heap_zalloc(sizeof(*w->lid) * ports);
-	w->nlids = heap_zalloc(sizeof(*w->nlids) * ports);
+	w->lids = heap_zalloc(sizeof(*w->lids) * FAB_LIDS);
+	w->lids_at = heap_zalloc(sizeof(*w->lids_at) * (switches + 1));
 	w->order = heap_zalloc(sizeof(*w->order) * switches);
 	w->rank = heap_zalloc(sizeof(*w->rank) * switches);
 	w->hops = heap_zalloc(sizeof(*w->hops) * switches);
@@ -65,7 +65,7 @@ static bool sweep_alloc(struct sweep *w)
 	w->what = heap_zalloc(ports);
 	w->live = heap_zalloc(FAB_LIDS);
 	return w->sw_node && w->of_node && w->first && w->to && w->port && w->load && w->end &&
-	       w->end_sw && w->end_port && w->at && w->by_sw && w->lid && w->nlids && w->order &&
+	       w->end_sw && w->end_port && w->at && w->by_sw && w->lids && w->lids_at && w->order &&
 	       w->rank && w->hops && w->queue && w->down && w->what && w->live;
 }
 

@@ -3,7 +3,7 @@
  * Owns the routing of the built-in subnet manager: forwarding tables, and the tree for multicast
  * packets. The sweep (sm.c) calls this with the subnet's lock held.
  */
-#include "subnet/sweep.h"
+#include "subnet/wave.h"
 
 #include <errno.h>
 #include <string.h>
@@ -75,15 +75,13 @@ static void measure_updn(struct sweep *w, uint32_t to)
 	}
 }
 
-/* Is the cable the first of a path to the measured switch? */
+/* Is the cable the first of a path up and down to the measured switch? */
 static bool leads(const struct sweep *w, uint32_t from, uint32_t cable)
 {
 	uint32_t to = w->to[cable];
 
 	if (w->hops[from] == SWEEP_FAR || w->hops[to] + 1u != w->hops[from])
 		return false;
-	if (!w->updn)
-		return true;
 	return w->down[from] ? w->down[to] && w->rank[to] > w->rank[from]
 			     : w->rank[to] < w->rank[from];
 }
@@ -99,11 +97,10 @@ static bool leads(const struct sweep *w, uint32_t from, uint32_t cable)
 struct channels {
 	uint32_t *first; /* [nsw + 1] */
 	uint16_t *to;
+	uint32_t *cable; /* one of the channel's cables */
 	uint64_t (*then)[WORDS];
-	uint64_t (*next)[WORDS]; /* [nsw] scratch: channels that start a shortest path */
-	uint32_t *before;        /* number of channels that wait for this one */
+	uint32_t *before; /* number of channels that wait for this one */
 	uint32_t *queue;
-	uint8_t *used;  /* [nsw] scratch: a shortest path passes this switch */
 	uint32_t *dist; /* [nsw] sum of the distances to switches with adapters */
 	uint32_t n;
 };
@@ -113,10 +110,9 @@ static void channels_free(struct channels *ch)
 	heap_free(ch->first);
 	heap_free(ch->to);
 	heap_free(ch->then);
-	heap_free(ch->next);
+	heap_free(ch->cable);
 	heap_free(ch->before);
 	heap_free(ch->queue);
-	heap_free(ch->used);
 	heap_free(ch->dist);
 }
 
@@ -127,13 +123,11 @@ static bool channels_alloc(const struct sweep *w, struct channels *ch)
 	ch->first = heap_zalloc(sizeof(*ch->first) * nsw);
 	ch->to = heap_zalloc(sizeof(*ch->to) * cables);
 	ch->then = heap_zalloc(sizeof(*ch->then) * cables);
-	ch->next = heap_zalloc(sizeof(*ch->next) * nsw);
+	ch->cable = heap_zalloc(sizeof(*ch->cable) * cables);
 	ch->before = heap_zalloc(sizeof(*ch->before) * cables);
 	ch->queue = heap_zalloc(sizeof(*ch->queue) * cables);
-	ch->used = heap_zalloc(nsw);
 	ch->dist = heap_zalloc(sizeof(*ch->dist) * nsw);
-	return ch->first && ch->to && ch->then && ch->next && ch->before && ch->queue && ch->used &&
-	       ch->dist;
+	return ch->first && ch->to && ch->cable && ch->then && ch->before && ch->queue && ch->dist;
 }
 
 /* Parallel cables are one channel here: a packet that waits for one of them may wait for any. */
@@ -146,8 +140,10 @@ static void find_channels(const struct sweep *w, struct channels *ch)
 
 			while (k < ch->n && ch->to[k] != w->to[c])
 				k++;
-			if (k == ch->n)
+			if (k == ch->n) {
+				ch->cable[k] = c;
 				ch->to[ch->n++] = w->to[c];
+			}
 		}
 	}
 	ch->first[w->nsw] = ch->n;
@@ -159,39 +155,27 @@ static bool has_adapters(const struct sweep *w, uint32_t sw)
 	return w->at[sw + 1] - w->at[sw] > 1;
 }
 
-/*
- * Adds the dependencies of the paths to one switch. `n` switches are in w->queue, the nearest
- * first.
- */
-static void add_ways(const struct sweep *w, struct channels *ch, uint32_t n)
+/* Adds the dependencies of a wave's paths. */
+static void add_paths(const struct wave *v, struct channels *ch, uint32_t nsw)
 {
-	memset(ch->used, 0, w->nsw);
-	for (uint32_t q = 0; q < n; q++) {
-		uint32_t i = w->queue[q];
+	for (uint32_t k = 0; k < ch->first[nsw]; k++) {
+		uint64_t taken = v->taken[ch->cable[k]];
+		uint32_t first = ch->first[ch->to[k]], last = ch->first[ch->to[k] + 1];
 
-		ch->dist[i] += w->hops[i];
-		ch->used[i] = has_adapters(w, i);
-		memset(ch->next[i], 0, sizeof(ch->next[i]));
-		for (uint32_t k = ch->first[i]; q && k < ch->first[i + 1]; k++)
-			if (w->hops[ch->to[k]] + 1u == w->hops[i])
-				ch->next[i][(k - ch->first[i]) / 64] |= UINT64_C(1)
-									<< (k - ch->first[i]) % 64;
+		for (uint32_t m = first; taken && m < last; m++)
+			if (taken & v->leads[ch->cable[m]])
+				ch->then[k][(m - first) / 64] |= UINT64_C(1) << (m - first) % 64;
 	}
-	for (uint32_t q = n; q-- > 1;) {
-		uint32_t i = w->queue[q];
+}
 
-		if (!ch->used[i])
-			continue;
-		for (uint32_t k = ch->first[i]; k < ch->first[i + 1]; k++) {
-			uint32_t to = ch->to[k];
+/* The switches with adapters among those of a wave. */
+static uint64_t with_adapters(const struct sweep *w, uint32_t base)
+{
+	uint64_t set = 0;
 
-			if (w->hops[to] + 1u != w->hops[i])
-				continue;
-			ch->used[to] = 1;
-			for (uint32_t b = 0; b < WORDS; b++)
-				ch->then[k][b] |= ch->next[to][b];
-		}
-	}
+	for (uint32_t k = 0; k < WAVE_BITS && base + k < w->nsw; k++)
+		set |= (uint64_t)has_adapters(w, base + k) << k;
+	return set;
 }
 
 /* Calls `fn` for every channel that a packet may wait for while it occupies `k`. */
@@ -270,16 +254,22 @@ static void lay_tree(struct sweep *w, const uint32_t *dist)
 	}
 }
 
-static int choose(struct sweep *w)
+static int choose(struct sweep *w, struct wave *v)
 {
 	struct channels ch = {0};
 	bool ok = channels_alloc(w, &ch);
 
 	if (ok) {
 		find_channels(w, &ch);
-		for (uint32_t to = 0; to < w->nsw; to++)
-			if (has_adapters(w, to))
-				add_ways(w, &ch, measure(w, to));
+		for (uint32_t base = 0; base < w->nsw; base += WAVE_BITS) {
+			uint64_t to = with_adapters(w, base);
+
+			if (!to)
+				continue;
+			wave_run(w, v, base, to, ch.dist);
+			wave_take(w, v, to, has_adapters);
+			add_paths(v, &ch, w->nsw);
+		}
 		lay_tree(w, ch.dist);
 		w->updn = has_cycle(&ch);
 	}
@@ -299,43 +289,61 @@ static struct fab_lft *table_of(const struct sweep *w, uint32_t sw)
 	return seg_at(w->s, SEG_T_LFT, fab_node(w->s, w->sw_node[sw])->sw);
 }
 
-/* Collects the cables that start a path, the least used one first. Returns their number. */
-static uint32_t sort_cables(const struct sweep *w, uint32_t from, uint32_t *cable)
+#define FEW_LOADS 4u
+
+/* Sorts cables, the least used one first; of equal ones, the first. */
+static void sort_cables(const struct sweep *w, uint32_t *cable, uint32_t n)
 {
-	uint32_t n = 0;
+	uint32_t was[FAB_MAX_PORT], low = UINT32_MAX, high = 0, at = 0;
 
-	for (uint32_t c = w->first[from]; c < w->first[from + 1]; c++) {
-		uint32_t at = n;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t load = w->load[cable[i]];
 
-		if (!leads(w, from, c))
-			continue;
-		for (; at && w->load[cable[at - 1]] > w->load[c]; at--)
+		was[i] = cable[i];
+		low = load < low ? load : low;
+		high = load > high ? load : high;
+	}
+	/* Loads that are spread evenly differ by 1. */
+	for (uint32_t load = low; high - low < FEW_LOADS && load <= high; load++)
+		for (uint32_t i = 0; i < n; i++)
+			if (w->load[was[i]] == load)
+				cable[at++] = was[i];
+	for (uint32_t i = at; i < n; i++) {
+		uint32_t c = was[i];
+
+		for (at = i; at && w->load[cable[at - 1]] > w->load[c]; at--)
 			cable[at] = cable[at - 1];
 		cable[at] = c;
-		n++;
 	}
-	return n;
 }
 
 /*
- * Sets one switch's paths to the ends at another. LIDs of one port take different paths if there
- * are several (LMC).
+ * Sets one switch's paths to the ends at another, which begin with these cables. LIDs of one port
+ * take different paths if there are several (LMC).
  */
-static void route_from(struct sweep *w, uint32_t from, uint32_t to)
+static void route_from(struct sweep *w, struct fab_lft *t, uint32_t to, uint32_t *cable, uint32_t n)
 {
-	struct fab_lft *t = table_of(w, from);
-	uint32_t cable[FAB_MAX_PORT], n = sort_cables(w, from, cable), turn = 0;
+	const uint16_t *lid = w->lids + w->lids_at[to];
+	uint32_t nlids = w->lids_at[to + 1] - w->lids_at[to], turn = 0;
+	uint8_t port[FAB_MAX_PORT];
 
-	for (uint32_t i = w->at[to]; i < w->at[to + 1]; i++)
-		for (uint32_t lid = w->lid[i]; lid < w->lid[i] + (uint32_t)w->nlids[i]; lid++) {
-			if (!n) {
-				set_lid(t, lid, FAB_LFT_NONE);
-				continue;
-			}
-			w->load[cable[turn]]++;
-			set_lid(t, lid, w->port[cable[turn]]);
-			turn = turn + 1 == n ? 0 : turn + 1;
-		}
+	if (n > 1)
+		sort_cables(w, cable, n);
+	for (uint32_t i = 0; i < n; i++) {
+		w->load[cable[i]] += nlids / n + (i < nlids % n);
+		port[i] = w->port[cable[i]];
+	}
+	if (!n)
+		port[n++] = FAB_LFT_NONE;
+	if (n == 1) {
+		for (uint32_t i = 0; i < nlids; i++)
+			set_lid(t, lid[i], port[0]);
+		return;
+	}
+	for (uint32_t i = 0; i < nlids; i++) {
+		set_lid(t, lid[i], port[turn]);
+		turn = turn + 1 == n ? 0 : turn + 1;
+	}
 }
 
 /* Sets a switch's paths to its own ends. */
@@ -343,21 +351,29 @@ static void route_own(struct sweep *w, uint32_t sw)
 {
 	struct fab_lft *t = table_of(w, sw);
 
-	for (uint32_t i = w->at[sw]; i < w->at[sw + 1]; i++)
-		for (uint32_t lid = w->lid[i]; lid < w->lid[i] + (uint32_t)w->nlids[i]; lid++)
-			set_lid(t, lid, w->end_port[w->by_sw[i]]);
-}
-
-static void find_lids(struct sweep *w)
-{
-	for (uint32_t i = 0; i < w->at[w->nsw]; i++) {
+	for (uint32_t i = w->at[sw]; i < w->at[sw + 1]; i++) {
 		const struct hw_port *p = seg_at(w->s, SEG_T_PORT, w->end[w->by_sw[i]]);
 
-		if (!p)
-			continue;
-		w->lid[i] = (uint16_t)p->lid;
-		w->nlids[i] = (uint16_t)(1u << p->lmc);
+		for (uint32_t k = 0; p && k < 1u << p->lmc; k++)
+			set_lid(t, p->lid + k, w->end_port[w->by_sw[i]]);
 	}
+}
+
+/* Ports are far apart in memory, so their LIDs are collected once. */
+static void find_lids(struct sweep *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < w->nsw; sw++) {
+		w->lids_at[sw] = n;
+		for (uint32_t i = w->at[sw]; i < w->at[sw + 1]; i++) {
+			const struct hw_port *p = seg_at(w->s, SEG_T_PORT, w->end[w->by_sw[i]]);
+
+			for (uint32_t k = 0; p && k < 1u << p->lmc && n < FAB_LIDS; k++)
+				w->lids[n++] = (uint16_t)(p->lid + k);
+		}
+	}
+	w->lids_at[w->nsw] = n;
 }
 
 /* LIDs that no port has any more, or whose port is unplugged. */
@@ -373,24 +389,79 @@ static void clear_rest(struct sweep *w, uint32_t sw)
 	f->linear_top = w->top;
 }
 
+static void route_updn(struct sweep *w)
+{
+	for (uint32_t to = 0; to < w->nsw; to++) {
+		measure_updn(w, to);
+		for (uint32_t from = 0; from < w->nsw; from++) {
+			uint32_t cable[FAB_MAX_PORT], n = 0;
+
+			for (uint32_t c = w->first[from]; c < w->first[from + 1]; c++)
+				if (leads(w, from, c))
+					cable[n++] = c;
+			if (from != to)
+				route_from(w, table_of(w, from), to, cable, n);
+		}
+	}
+}
+
+/* Sets one switch's paths to the switches of a wave. */
+static void route_wave(struct sweep *w, const uint64_t *leads, uint32_t from, uint32_t base)
+{
+	uint32_t n[WAVE_BITS] = {0}, cable[FAB_MAX_PORT];
+	uint8_t num[WAVE_BITS][FAB_MAX_PORT];
+	struct fab_lft *t = table_of(w, from);
+
+	for (uint32_t c = w->first[from]; c < w->first[from + 1]; c++)
+		for (uint64_t m = leads[c]; m; m &= m - 1) {
+			uint32_t k = (uint32_t)__builtin_ctzll(m);
+
+			num[k][n[k]++] = (uint8_t)(c - w->first[from]);
+		}
+	for (uint32_t k = 0; k < WAVE_BITS && base + k < w->nsw; k++) {
+		if (base + k == from)
+			continue;
+		for (uint32_t i = 0; i < n[k]; i++)
+			cable[i] = w->first[from] + num[k][i];
+		route_from(w, t, base + k, cable, n[k]);
+	}
+}
+
+/*
+ * Fills one table after the other with the paths of several waves: going from table to table for
+ * each wave would miss the processor's caches.
+ */
+static void route_shortest(struct sweep *w, struct wave *v)
+{
+	for (uint32_t base = 0; base < w->nsw; base += WAVE_KEPT * WAVE_BITS) {
+		uint32_t n = 0;
+
+		for (; n < WAVE_KEPT && base + n * WAVE_BITS < w->nsw; n++) {
+			v->leads = wave_kept(w, v, n);
+			wave_run(w, v, base + n * WAVE_BITS, 0, NULL);
+		}
+		for (uint32_t from = 0; from < w->nsw; from++)
+			for (uint32_t k = 0; k < n; k++)
+				route_wave(w, wave_kept(w, v, k), from, base + k * WAVE_BITS);
+	}
+}
+
 int sweep_routes(struct sweep *w)
 {
-	int r = choose(w);
+	struct wave v;
+	int r = wave_init(w, &v) ? choose(w, &v) : -ENOMEM;
 
-	if (r)
-		return r;
-	find_lids(w);
-	for (uint32_t to = 0; to < w->nsw; to++) {
+	if (!r) {
+		find_lids(w);
+		for (uint32_t i = 0; i < w->nsw; i++)
+			route_own(w, i);
 		if (w->updn)
-			measure_updn(w, to);
+			route_updn(w);
 		else
-			measure(w, to);
-		route_own(w, to);
-		for (uint32_t from = 0; from < w->nsw; from++)
-			if (from != to)
-				route_from(w, from, to);
+			route_shortest(w, &v);
+		for (uint32_t i = 0; i < w->nsw; i++)
+			clear_rest(w, i);
 	}
-	for (uint32_t i = 0; i < w->nsw; i++)
-		clear_rest(w, i);
-	return 0;
+	wave_finish(&v);
+	return r;
 }

@@ -26,13 +26,11 @@ struct sweep {
 	uint8_t *end_port; /* ... and that switch's port to it; 0: the switch's own */
 	/* End ports by switch: those of switch i are by_sw[at[i]] to by_sw[at[i + 1] - 1]. */
 	uint32_t *at, *by_sw;
-	/*
-	 * [nends] end ports in the order of by_sw, and their number: ports are far apart in memory
-	 */
-	uint16_t *lid;
-	uint16_t *nlids;
-	uint16_t *order; /* [nsw] the roots of the parts, then switches by distance */
-	uint16_t *rank;  /* [nsw] position in `order` */
+	/* The LIDs of the ends at switch i are lids[lids_at[i]] to lids[lids_at[i + 1] - 1]. */
+	uint16_t *lids;    /* [FAB_LIDS] */
+	uint32_t *lids_at; /* [nsw + 1] */
+	uint16_t *order;   /* [nsw] the roots of the parts, then switches by distance */
+	uint16_t *rank;    /* [nsw] position in `order` */
 	uint16_t *hops;  /* [nsw] scratch: distance from each switch to the one under examination */
 	uint16_t *queue; /* [nsw] scratch */
 	uint8_t *down;   /* [nsw] scratch: the switch's path only goes down */
