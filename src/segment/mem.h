@@ -109,7 +109,7 @@ static inline struct mem_slot mem_self(const struct seg *s)
 /*
  * Guarded copy inside this process: 0 or -EFAULT. It relies on the SIGSEGV/SIGBUS handler that
  * calls mem_guard_fixup(); while none is installed (mem_guard_armed == false: supervisor, unit
- * tests, poll mode) it copies by process_vm_readv on the own process.
+ * tests, poll mode) it copies by process_vm_writev on the own process.
  */
 extern bool mem_guard_armed;
 /*

@@ -53,19 +53,22 @@ static int usable(const void *p, size_t len, bool write)
  */
 static int checked_copy(void *dst, const void *src, size_t len)
 {
-	if (usable(src, len, false) < 0 || usable(dst, len, true) < 0)
+	/* The kernel populates no page for reading where a mapping says PROT_WRITE alone. */
+	if ((usable(src, len, false) < 0 && usable(src, len, true) < 0) ||
+	    usable(dst, len, true) < 0)
 		return -EFAULT;
 	memcpy(dst, src, len);
 	return 0;
 }
 
+/* By writev: readv would refuse a source in the segment, whose mapping says PROT_WRITE alone. */
 static int kernel_copy(void *dst, const void *src, size_t len)
 {
 	int pid = sys_getpid();
 
 	while (len) {
 		struct iovec to = {dst, len}, from = {(void *)(uintptr_t)src, len};
-		long r = sys_raw(SYS_process_vm_readv, pid, (long)&to, 1, (long)&from, 1, 0);
+		long r = sys_raw(SYS_process_vm_writev, pid, (long)&from, 1, (long)&to, 1, 0);
 
 		if (sys_refused(r))
 			return checked_copy(dst, src, len);

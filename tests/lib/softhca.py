@@ -240,6 +240,20 @@ class Fabric:
         return self.start(*cmd, **kw).finish(timeout)
 
 
+def segment_bytes(supervisor):
+    """The memory that a fabric's segment takes: the largest memfd of its supervisor."""
+    largest = (0, 0)
+    for fd in os.listdir(f'/proc/{supervisor}/fd'):
+        try:
+            if os.readlink(f'/proc/{supervisor}/fd/{fd}').startswith('/memfd:'):
+                st = os.stat(f'/proc/{supervisor}/fd/{fd}')
+                largest = max(largest, (st.st_size, st.st_blocks * 512))
+        except FileNotFoundError:
+            pass
+    assert largest[0] > 1 << 30, largest
+    return largest[1]
+
+
 def rping_was_late(r):
     """
     Its thread has reported the end of the connection and asks for one more event, while its main()
