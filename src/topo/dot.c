@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "util/utf8.h"
 
 #define RANGES 3 /* of port numbers that a label shows */
 
@@ -42,13 +43,27 @@ struct dot {
 	uint32_t widest;       /* the number of nodes of the widest level */
 };
 
-/* A label's text: escape quotes and backslashes. */
+/*
+ * A label's text. dot(1) knows the entities of HTML, and wants UTF-8: other octets are shown as
+ * Latin-1, control characters as blanks.
+ */
 static void write_text(FILE *f, const char *s)
 {
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			fputc('\\', f);
-		fputc(*s, f);
+	for (size_t len = strlen(s), n; len; s += n, len -= n) {
+		unsigned char c = (unsigned char)*s;
+
+		n = c < 0x80 ? 0 : utf8_len(s, len);
+		if (n) {
+			fwrite(s, 1, n, f);
+			continue;
+		}
+		n = 1;
+		if (c == '&' || c >= 0x80)
+			fprintf(f, "&#%u;", c);
+		else if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else
+			fputc(c < ' ' || c == 0x7f ? ' ' : c, f);
 	}
 }
 

@@ -96,6 +96,10 @@ static void test_names_and_numbers(void **state)
 		strstr(text, "\tn0 -- n2 [penwidth=1, taillabel=\"2\", headlabel=\"1\"];\n"));
 	assert_non_null(strstr(text, "{ rank=same; n1; n2; n3; }"));
 	free(text);
+	strcpy(t.node[0].desc, "a\n\x1b\x7f&\xc3\xa9\xe9");
+	text = dot(3);
+	assert_non_null(strstr(text, "label=\"a   &#38;\xc3\xa9&#233;\""));
+	free(text);
 	text = dot(2);
 	assert_non_null(strstr(text, "label=\"3 hosts\\nh1 ... h3\""));
 	assert_non_null(strstr(text, "[penwidth=2, taillabel=\"1-3\", label=\"3 cables\"];\n"));

@@ -74,7 +74,9 @@ static void test_as_it_is_now(void **state)
 	n = fab_node(&seg, 1);
 	assert_int_equal(fab_unplug(&seg, n->port0 + 1), 0);
 	hw_port(&seg, n->port0)->lid = 77;
+	strcpy(n->desc, "a\n\x7f\x1b[1m");
 	assert_int_equal(topo_snapshot(&seg, &now), 0);
+	assert_string_equal(now.node[0].desc, "a   [1m");
 	assert_int_equal(now.node[0].port[1].peer_node, TOPO_NONE);
 	assert_int_equal(now.node[t.node[0].port[1].peer_node].port[2].peer_node, TOPO_NONE);
 	assert_int_equal(now.node[0].port[2].peer_node, t.node[0].port[2].peer_node);

@@ -11,6 +11,7 @@
 #include "util/fmt.h"
 #include "util/for_tests.h"
 #include "util/sys.h"
+#include "util/utf8.h"
 
 #define TAIL 128         /* reserved for the end of a trace line */
 #define TAIL_COUNTED 352 /* the same, with what a reader counts */
@@ -69,27 +70,6 @@ static void put_tail(struct rec *r, const char *s)
 	}
 }
 
-/* Bytes of a well-formed UTF-8 sequence at s; 0: none. */
-static size_t utf8(const char *s, size_t len)
-{
-	uint8_t c = (uint8_t)s[0];
-	size_t n = c >= 0xf0 && c < 0xf5 ? 4 : c >= 0xe0 ? 3 : c >= 0xc2 ? 2 : 0;
-	uint32_t v;
-
-	if (c >= 0xf5 || !n || n > len)
-		return 0;
-	v = c & (0x7fu >> n);
-	for (size_t i = 1; i < n; i++) {
-		if (((uint8_t)s[i] & 0xc0) != 0x80)
-			return 0;
-		v = v << 6 | ((uint8_t)s[i] & 0x3f);
-	}
-	if ((n == 3 && (v < 0x800 || (v >= 0xd800 && v < 0xe000))) ||
-	    (n == 4 && (v < 0x10000 || v > 0x10ffff)))
-		return 0;
-	return n;
-}
-
 static void put_quoted(struct rec *r, const char *s)
 {
 	size_t len = strlen(s);
@@ -98,7 +78,7 @@ static void put_quoted(struct rec *r, const char *s)
 	put(r, "\"", 1);
 	for (size_t i = 0; i < len;) {
 		uint8_t c = (uint8_t)s[i];
-		size_t n = c < 0x80 ? 0 : utf8(s + i, len - i);
+		size_t n = c < 0x80 ? 0 : utf8_len(s + i, len - i);
 
 		if (n) {
 			put(r, s + i, n);
