@@ -7,6 +7,7 @@
 #define DEVX_DEVICE_H
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #ifdef HAVE_LIBDEVX
@@ -36,6 +37,7 @@ static inline struct ibv_context *device_open(void)
 
 	if (!list)
 		return NULL;
+	errno = ENODEV;
 	if (list[0])
 		context = mlx5dv_open_device(list[0], &attr);
 	ibv_free_device_list(list);

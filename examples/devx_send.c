@@ -86,8 +86,12 @@ static void region_free(struct region *r)
 static void open_device(struct demo *d)
 {
 	d->ctx = device_open();
-	if (!d->ctx)
+	if (!d->ctx) {
+		if (errno == ENOSYS || errno == ENODEV)
+			fprintf(stderr, "devx_send: there is no InfiniBand device here; one is in "
+					"software: softhca run -- ./devx_send\n");
 		die("opening the first device with DEVX");
+	}
 	printf("opened %s\n", d->ctx->device->name);
 }
 

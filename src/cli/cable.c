@@ -36,8 +36,10 @@ int cli_link(struct cli_options *o)
 
 	if (hca < 0)
 		return prog_fail("link: '%s' is not an adapter (mlx5_0...); for other nodes use "
-				 "Unlink \"%s\"[%s] in softhca console",
-				 o->argv[0], o->argv[0], o->argv[1]);
+				 "%s \"%s\"[%s] in softhca console%s%s",
+				 o->argv[0], !strcmp(state, "up") ? "ReLink" : "Unlink", o->argv[0],
+				 o->argv[1], o->fabric ? " --fabric " : "",
+				 o->fabric ? o->fabric : "");
 	if (port < 1)
 		return prog_fail("link: '%s' is not a port (1...)", o->argv[1]);
 	if (strcmp(state, "up") && strcmp(state, "down"))

@@ -160,8 +160,11 @@ static void run_file(struct console *c, FILE *f, const char *name, bool prompt)
 			fputs("sim> ", stdout);
 			fflush(stdout);
 		}
-		if (!fgets(line, sizeof(line), f))
+		if (!fgets(line, sizeof(line), f)) {
+			if (ferror(f))
+				console_complain(c, strerror(errno));
 			break;
+		}
 		if (!strchr(line, '\n') && !feof(f)) {
 			console_complain(c, "the line is too long");
 			break;
@@ -187,7 +190,5 @@ int cli_console(struct cli_options *o)
 	if (f != stdin)
 		fclose(f);
 	close(c.sock);
-	if (fflush(stdout))
-		return prog_fail("standard output: %s", strerror(errno));
 	return c.broken ? PROG_FAILED : c.failed ? CLI_UNKNOWN : 0;
 }

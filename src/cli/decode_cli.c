@@ -96,7 +96,5 @@ int cli_decode(struct cli_options *o)
 	decode_destroy(d);
 	report_reader_destroy(options.lines);
 	report_forms_destroy(options.forms);
-	if (fflush(stdout))
-		return prog_fail("standard output: %s", strerror(errno));
 	return r;
 }

@@ -284,7 +284,7 @@ int decode_read(struct decode *d, FILE *f, const char *name)
 	d->line = 0;
 	d->looks = NULL;
 	d->error = 0;
-	while (!d->error && getline(&line, &size, f) >= 0) {
+	while (!d->error && !ferror(stdout) && getline(&line, &size, f) >= 0) {
 		d->line++;
 		report_line(d->o.lines, line, on_message, d);
 	}

@@ -58,7 +58,5 @@ int cli_explain(struct cli_options *o)
 	else
 		explain_print(list, "");
 	json_object_put(list);
-	if (fflush(stdout))
-		return prog_fail("standard output: %s", strerror(errno));
 	return r;
 }

@@ -2,7 +2,6 @@
 /* `softhca list`: a line for each fabric. */
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include "cli/fabrics.h"
@@ -90,7 +89,5 @@ int cli_list(struct cli_options *o)
 	else
 		print_table(fabrics);
 	json_object_put(fabrics);
-	if (fflush(stdout))
-		r = prog_fail("list: standard output: %s", strerror(errno));
 	return r;
 }

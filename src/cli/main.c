@@ -87,9 +87,12 @@ static int print_help(void)
 	return 0;
 }
 
-static int flush(void)
+/* Ends a command that would end with `r`: what it has printed must have arrived. */
+static int flush(int r)
 {
-	return fflush(stdout) ? prog_fail("standard output: %s", strerror(errno)) : 0;
+	if (fflush(stdout))
+		return prog_fail("standard output: %s", strerror(errno));
+	return ferror(stdout) ? prog_fail("standard output: a write has failed") : r;
 }
 
 /* Is /proc mounted? Programs need it for their own files and for each other's memory. */
@@ -106,11 +109,11 @@ static int run_verb(const struct cli_verb *v, int argc, char **argv)
 	prog_begin(v->name);
 	r = options_parse(v, argc, argv, &o);
 	if (r)
-		return r < 0 ? flush() : r;
+		return r < 0 ? flush(0) : r;
 	if (!(v->bit & WITHOUT_PROC) && !has_proc())
 		return prog_fail(
 			"/proc is missing, and the adapters need it: mount -t proc proc /proc");
-	return v->run(&o);
+	return flush(v->run(&o));
 }
 
 /* `softhca help [COMMAND]` */
@@ -121,17 +124,19 @@ static int help(int argc, char **argv)
 
 	if (v)
 		return run_verb(v, 2, args);
-	return argc > 1 ? no_verb(argv[1]) : print_help() ?: flush();
+	return argc > 1 ? no_verb(argv[1]) : flush(print_help());
 }
 
 /*
  * If a standard descriptor is missing, open a placeholder, so that no descriptor of ours becomes
- * standard error. The command still gets it closed.
+ * standard error. Reading and writing them fails as without it. The command still gets it closed.
  */
 static void fill_standard_files(void)
 {
+	static const int modes[] = {O_WRONLY, O_RDONLY, O_RDWR};
+
 	for (int fd = 0; fd < 3; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR | O_CLOEXEC) < 0)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd] | O_CLOEXEC) < 0)
 			return;
 }
 
@@ -147,7 +152,7 @@ int main(int argc, char **argv)
 		return help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("softhca %s\n", SOFTHCA_VERSION);
-		return flush();
+		return flush(0);
 	}
 	if (!strcmp(argv[1], "--complete"))
 		return complete(argc - 2, argv + 2);

@@ -188,6 +188,9 @@ int capture_end(struct capture *c)
 	if (err)
 		return prog_fail("pcap: cannot write to %s: %s", c->name, strerror(err));
 	fprintf(stderr, "softhca: pcap: %llu packets", (unsigned long long)c->packets);
+	if (!c->packets && !c->lost)
+		fprintf(stderr, ": no port has sent one, and %s has no more than its header",
+			strcmp(c->name, "-") ? c->name : "the capture");
 	if (c->lost)
 		fprintf(stderr, ", %llu more were lost%s", (unsigned long long)c->lost,
 			c->snap > 256 ? " (-s 128 keeps less of each)" : "");

@@ -157,7 +157,5 @@ int cli_status(struct cli_options *o)
 		return r;
 	r = o->argc ? status_one(&rt, o, arg) : status_all(&rt, o, arg);
 	runtime_close(&rt);
-	if (fflush(stdout))
-		r = prog_fail("status: standard output: %s", strerror(errno));
 	return r;
 }

@@ -210,10 +210,12 @@ static int copy_out(int fd, const char *name)
 	lseek(fd, 0, SEEK_SET);
 	while (!bad && (n = read(fd, buf, sizeof(buf))) > 0)
 		bad = fwrite(buf, 1, (size_t)n, f) != (size_t)n;
+	if (!name)
+		return n < 0 ? prog_fail("topo: %s", strerror(errno)) : 0;
 	bad = bad || n < 0 || fflush(f);
 	if (bad)
-		prog_fail("topo: %s: %s", name ? name : "standard output", strerror(errno));
-	if (f && f != stdout && fclose(f) && !bad)
+		prog_fail("topo: %s: %s", name, strerror(errno));
+	if (f && fclose(f) && !bad)
 		return prog_fail("topo: %s: %s", name, strerror(errno));
 	return bad ? PROG_FAILED : 0;
 }

@@ -195,6 +195,54 @@ class Options(Cli):
         self.assertIn('--doorbell', self.softhca('run', '--help').stdout)
         self.assertNotIn('--hosts', self.softhca('down', '--help').stdout)
 
+    def test_output_that_does_not_arrive_is_a_failure(self):
+        self.up()
+        log = os.path.join(TOP, 'tests', 'logs', 'nccl-905.txt')
+        prints = {'explain': ['0x81'], 'decode': [log], 'up': [], 'topo': ['ring:3'], 'list': [],
+                  'console': ['--fabric', 'lab'], 'status': ['lab'], 'top': ['-b', '-n', '2', '-d', '0.1', 'lab'],
+                  'pcap': ['--fabric', 'lab', '-o', '-', '--', 'true']}
+        silent = {'run', 'trace', 'down', 'link', 'ip'}
+        calls = [['--help'], ['--version'], ['explain', '--list'], ['explain', '-j', '0x81'],
+                 ['decode', '-j', log], ['list', '-j'], ['status'], ['status', '-j'], ['topo', '-o', 'dot', 'ring:3'],
+                 ['topo', '-o', 'html', 'ring:3'], ['top', '-j', '-n', '2', '-d', '0.1', 'lab']]
+        for verb in re.findall(r'^  ([a-z]+) ', self.softhca('--help').stdout, re.M):
+            if verb != 'softhca':
+                calls.append([verb, '--help'])
+                self.assertEqual(verb in prints, verb not in silent, verb)
+        calls += [[verb, *args] for verb, args in prints.items()]
+        for args in calls:
+            for out in ('>/dev/full', '>&-'):
+                with self.subTest(args=args, out=out):
+                    r = subprocess.run(['sh', '-c', f'exec "$@" {out}', 'sh', *self.user, SOFTHCA, *args],
+                                       input='Dump\n', stderr=subprocess.PIPE, env=self.env, text=True)
+                    self.assertEqual(r.returncode, 2, r)
+                    self.assertRegex(r.stderr, r'softhca: ([a-z]+: )?(standard output|cannot write to -): [^\n]+\n\Z')
+                    self.assertEqual(r.stderr.count('\n'), 1, r)
+        r = subprocess.run(['sh', '-c', 'exec "$@" >&- <&-', 'sh', *self.user, SOFTHCA, 'run', '--', 'true'],
+                           env=self.env)
+        self.assertEqual(r.returncode, 0)
+        for args in (['decode'], ['console', '--fabric', 'lab'], ['topo', '-']):
+            r = subprocess.run(['sh', '-c', 'exec "$@" <&-', 'sh', *self.user, SOFTHCA, *args], env=self.env,
+                               capture_output=True, text=True)
+            self.assertNotEqual(r.returncode, 0, args)
+            self.assertIn('Bad file descriptor', r.stderr)
+        self.softhca('down', '--all')
+
+    def test_a_capture_of_nothing_says_so(self):
+        out = os.path.join(self.work, 'x.pcap')
+        r = self.softhca('pcap', '-o', out, '--', 'true')
+        self.assertIn(f'softhca: pcap: 0 packets: no port has sent one, and {out} has no more than its header\n',
+                      r.stderr)
+        self.assertEqual(os.path.getsize(out), 24)
+
+    def test_the_example_says_where_it_finds_a_device(self):
+        if os.path.exists('/sys/class/infiniband_verbs'):
+            self.skipTest('there are InfiniBand devices')
+        for name in ('devx_send', 'devx_send_libdevx'):
+            r = subprocess.run([os.path.join(BUILD, 'examples', name)], capture_output=True, text=True)
+            self.assertEqual(r.returncode, 1)
+            self.assertIn('softhca run -- ./devx_send\n', r.stderr)
+
     def test_help_names_the_command(self):
         for verb in re.findall(r'^  ([a-z]+) ', self.softhca('--help').stdout, re.M):
             if verb == 'softhca':
@@ -251,7 +299,10 @@ class Options(Cli):
 
     def test_a_refusal_names_the_next_step(self):
         self.up()
-        self.assertIn('Unlink "sw1"[3] in softhca console', self.refused('link', 'sw1', '3', 'down'))
+        self.assertTrue(self.refused('link', 'sw1', '3', 'down').endswith(
+            'for other nodes use Unlink "sw1"[3] in softhca console\n'))
+        self.assertTrue(self.refused('link', '--fabric', 'lab', 'sw1', '3', 'up').endswith(
+            'for other nodes use ReLink "sw1"[3] in softhca console --fabric lab\n'))
         self.down()
         lst = os.path.join(self.work, 'ibdiagnet2.lst')
         with open(lst, 'w') as f:

@@ -190,7 +190,7 @@ class Batch(Top):
         self.addCleanup(p.stderr.close)
         p.stdout.readline()
         p.stdout.close()
-        self.assertEqual((p.wait(TIMEOUT), p.stderr.read()), (0, b''))
+        self.assertEqual((p.wait(TIMEOUT), p.stderr.read()), (-signal.SIGPIPE, b''))
 
     def test_what_is_refused(self):
         self.assertIn('no fabric is up', self.softhca('top', '-n1', status=2).stderr)
