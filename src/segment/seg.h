@@ -118,7 +118,9 @@ struct seg_table_hdr {
 	_Atomic uint32_t high; /* 1 + highest index ever claimed: bound of every scan */
 	_Atomic uint32_t live; /* claimed elements */
 	uint32_t first;        /* lowest index that seg_alloc may return */
-	uint32_t pad[4];
+	/* no generation of an element whose page was given back (seg_trim()) exceeds it */
+	_Atomic uint32_t gen;
+	uint32_t pad[3];
 	uint64_t used_off; /* uint32_t[]: claimed elements per SEG_BLOCK; never too low */
 };
 
@@ -213,10 +215,10 @@ void seg_unmap(struct seg *s);
 
 /*
  * Claim a free element: zeroed except `gen`, owner set last. 0, or -ENOSPC when the table is full.
- * Amortised constant time. Indices rotate in a window of 16384 or four times the number of live
- * elements, whichever is more: none is reused soon, and a long-lived fabric does not touch the
- * whole table. By convention every element starts with `uint32_t gen`: it survives reuse, is
- * incremented by each claim and is never 0, so that a stale (index, gen) pair is recognised.
+ * Amortised constant time. Indices rotate in a window of 512 or four times the number of live
+ * elements, whichever is more: none is reused at once, and a long-lived fabric touches few pages.
+ * By convention every element starts with `uint32_t gen`: it survives reuse, is incremented by each
+ * claim and is never 0, so that a stale (index, gen) pair is recognised.
  */
 int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
 /*
@@ -284,6 +286,14 @@ static inline void *seg_live(const struct seg *s, enum seg_table_id t, uint32_t 
  */
 #define SEG_OWNER_ANY (UINT32_MAX - 1)
 uint32_t seg_next(const struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t from);
+
+/* Bytes that the segment takes, and those of live objects of firmware commands. */
+uint64_t seg_bytes(const struct seg *s, uint64_t *live);
+/*
+ * Gives pages of objects of firmware commands back where nothing is live. Beside all other calls;
+ * seg_alloc_at() may fail on these tables meanwhile.
+ */
+void seg_trim(struct seg *s);
 
 #define seg_for_each_owned(s, t, owner, i)                               \
 	for (uint32_t i = seg_next((s), (t), (owner), 0); i != SEG_NONE; \

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define WINDOW_MIN 16384u
+#define WINDOW_MIN 512u
 #define CLAIM_SLOTS 0x3fffu
 #define CLAIM_GENS 0xffffu
 
@@ -76,6 +76,8 @@ static bool table_claim(struct seg *s, enum seg_table_id t, uint32_t idx, uint32
 	if (old != SEG_OWNER_FREE) /* the dead claimer had counted the element */
 		count_down(s, t, idx);
 	memcpy(&gen, elem, sizeof(gen));
+	if (!gen) /* its page was given back, or is new */
+		gen = atomic_load(&h->gen);
 	memset(elem, 0, h->elem_size);
 	gen += gen == UINT32_MAX ? 2 : 1;
 	memcpy(elem, &gen, sizeof(gen));

@@ -63,7 +63,7 @@ static void indices_go_round(void **state)
 		seg_free(s, SEG_T_CQ, b);
 	}
 	/* ... but not through the whole table while few elements are live */
-	assert_true(seg_table(s, SEG_T_CQ)->high <= 16385);
+	assert_true(seg_table(s, SEG_T_CQ)->high <= 513);
 }
 
 static void alloc_at_checks_index_and_owner(void **state)
@@ -158,6 +158,62 @@ static void two_processes_never_share_an_element(void **state)
 		assert_int_equal(test_reap(&c[i]), 0);
 	assert_int_equal(h->live, 0);
 	assert_int_equal(seg_next(s, SEG_T_PD, SEG_OWNER_ANY, 0), SEG_NONE);
+}
+
+/* The same while pages are given back between the uses. */
+static void no_page_in_use_is_given_back(void **state)
+{
+	struct seg *s = *state;
+	struct test_child c[2];
+
+	for (int i = 0; i < 2; i++)
+		test_spawn(s, &c[i], churn, NULL);
+	for (int i = 0; i < 200; i++)
+		seg_trim(s);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(test_reap(&c[i]), 0);
+	assert_int_equal(seg_table(s, SEG_T_PD)->live, 0);
+}
+
+#define MANY 20000
+#define KEPT 5000
+
+static void unused_pages_come_back(void **state)
+{
+	struct seg *s = *state;
+	static uint32_t idx[MANY];
+	uint64_t before, after, live;
+	struct hw_qp *kept;
+	uint32_t gen;
+
+	seg_trim(s);
+	before = seg_bytes(s, &live);
+	assert_int_equal(live, 0);
+	for (uint32_t i = 0; i < MANY; i++) {
+		assert_int_equal(seg_alloc(s, SEG_T_QP, 7, &idx[i]), 0);
+		((struct hw_qp *)seg_at(s, SEG_T_QP, idx[i]))->gen = 1000 + i;
+	}
+	kept = seg_at(s, SEG_T_QP, idx[KEPT]);
+	memset((uint8_t *)kept + 4, 0xa5, sizeof(*kept) - 4);
+	assert_true(seg_bytes(s, &live) >= before + MANY * sizeof(*kept));
+	assert_int_equal(live, MANY * sizeof(*kept));
+	for (uint32_t i = 0; i < MANY; i++)
+		if (i != KEPT)
+			seg_free(s, SEG_T_QP, idx[i]);
+	seg_trim(s);
+	after = seg_bytes(s, &live);
+	assert_int_equal(live, sizeof(*kept));
+	/* the owner words stay, and the pages around the one that is live */
+	assert_true(after < before + MANY * 4 + 65536 + 64 * sizeof(*kept));
+	assert_int_equal(kept->gen, 1000 + KEPT);
+	for (size_t i = 4; i < sizeof(*kept); i++)
+		assert_int_equal(((uint8_t *)kept)[i], 0xa5);
+	/* A generation does not begin again. */
+	assert_int_equal(seg_alloc_at(s, SEG_T_QP, 8, idx[1]), 0);
+	gen = ((struct hw_qp *)seg_at(s, SEG_T_QP, idx[1]))->gen;
+	assert_int_equal(gen, 1000 + MANY);
+	seg_free(s, SEG_T_QP, idx[1]);
+	seg_free(s, SEG_T_QP, idx[KEPT]);
 }
 
 static void die_claiming(struct seg *s, struct test_child *c, void *arg)
@@ -306,6 +362,8 @@ int main(void)
 		cmocka_unit_test(full_table_is_enospc_and_one_free_is_found),
 		cmocka_unit_test(scan_finds_owners_only),
 		cmocka_unit_test(two_processes_never_share_an_element),
+		cmocka_unit_test(no_page_in_use_is_given_back),
+		cmocka_unit_test(unused_pages_come_back),
 		cmocka_unit_test(a_dead_claimers_element_comes_back),
 		cmocka_unit_test(killed_at_any_instruction),
 		cmocka_unit_test(map_refuses_what_is_no_segment),

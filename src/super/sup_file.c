@@ -380,6 +380,7 @@ static void sup_file_reaped(struct sup *sup, uint32_t idx)
 	sup->nopen--;
 	*sf = (struct sup_file){.probe = -1};
 	seg_free(s, SEG_T_FILE, idx);
+	sup_trim_soon(sup);
 	/* The last of a dead process's files: the slot has no other user. */
 	if (opener && opener->gen == was.opener_gen && opener->state == SEG_PROC_DEAD &&
 	    !sup_files_of(sup, was.opener, was.opener_gen))

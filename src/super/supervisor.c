@@ -95,7 +95,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 			    .counters_at = UINT64_MAX,
 			    .zombies_at = UINT64_MAX,
 			    .mads_at = UINT64_MAX,
-			    .cm_at = UINT64_MAX};
+			    .cm_at = UINT64_MAX,
+			    .trim_at = UINT64_MAX};
 	snprintf(sup->name, sizeof(sup->name), "%s", name);
 	r = make_segment(sup, topo);
 	if (r)
@@ -233,6 +234,8 @@ static void periodic(struct sup *sup)
 		sup_files_probe(sup, SEG_NONE, 0);
 	if (now >= sup->zombies_at)
 		retry_zombies(sup, now);
+	if (now >= sup->trim_at)
+		sup_trim(sup);
 	if (now >= sup->mads_at) { /* runs also when a process has ended */
 		evq_repair(&sup->seg);
 		fab_ports_repair(&sup->seg);
@@ -240,6 +243,7 @@ static void periodic(struct sup *sup)
 	}
 	if (now >= sup->counters_at) {
 		sup_refresh_counters(sup);
+		sup_trim_soon(sup);
 		sup->counters_at = sup->nopen ? now + COUNTERS_GAP : UINT64_MAX;
 	} else if (sup->nopen && sup->counters_at == UINT64_MAX) {
 		sup->counters_at = now + COUNTERS_GAP;
@@ -256,7 +260,8 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 	struct epoll_event e[32];
 	uint64_t mads = sup->sending ? UINT64_MAX : sup->mads_at;
 	uint64_t at = earliest(earliest(earliest(deadline, sup->zombies_at), mads),
-			       earliest(earliest(sup->probe_at, sup->counters_at), sup->cm_at));
+			       earliest(earliest(sup->probe_at, sup->counters_at),
+					earliest(sup->cm_at, sup->trim_at)));
 	uint64_t now = clock_now_ns();
 	int timeout = -1, n;
 

@@ -139,9 +139,12 @@ struct sup {
 	struct sup_work work;
 	struct sup_cm *cm; /* the hosts' connection managers (sup_cm.c) */
 	struct netns netns;
-	bool sweeping; /* a job changes the subnet; no other code here may */
-	bool sending;  /* a job handles the MADs of dead processes */
-	bool joined;   /* a process has opened a device */
+	uint64_t trim_at;   /* when to look at the segment's memory */
+	uint64_t untrimmed; /* bytes that were left beside live objects the last time */
+	bool trimming;      /* a job gives it back */
+	bool sweeping;      /* a job changes the subnet; no other code here may */
+	bool sending;       /* a job handles the MADs of dead processes */
+	bool joined;        /* a process has opened a device */
 	bool stop;
 };
 
@@ -195,6 +198,12 @@ int sup_work_init(struct sup *sup);
 /* Waits until all jobs have ended. */
 void sup_work_finish(struct sup *sup);
 void sup_work(struct sup *sup, struct sup_job *j);
+
+/* ---- the segment's memory (sup_trim.c) */
+/* Something was freed. */
+void sup_trim_soon(struct sup *sup);
+/* The time has come: give memory back if much of it is unused. */
+void sup_trim(struct sup *sup);
 
 /* ---- the subnet (sup_sweep.c) */
 /* If the subnet has changed and the built-in manager must sweep, sweep here or in a job. */
