@@ -105,6 +105,8 @@ static void completion(int cq, const struct ibv_wc *wc)
 		if (recv && q && !strcmp(q->type, "UD"))
 			n += (size_t)snprintf(more + n, sizeof(more) - n, " src=%s",
 					      qp_name(wc->src_qp));
+		if (recv && wc->wc_flags & IBV_WC_GRH)
+			n += (size_t)snprintf(more + n, sizeof(more) - n, " grh=1");
 		if (!recv && (wc->wc_flags & IBV_WC_WITH_IMM))
 			n += (size_t)snprintf(more + n, sizeof(more) - n, " fl=imm");
 	}
@@ -292,7 +294,8 @@ static const struct {
 	{"pd", make_pd},     {"mr", make_mr},      {"mw", make_mw},      {"cq", make_cq},
 	{"xrcd", make_xrcd}, {"srq", make_srq},    {"qp", make_qp},      {"modify", modify},
 	{"dereg", dereg},    {"dealloc", dealloc}, {"destroy", destroy}, {"poke", poke},
-	{"arm", arm},        {"limit", limit},
+	{"arm", arm},        {"limit", limit},     {"rereg", rereg},     {"attach", attach},
+	{"detach", detach},
 };
 
 static void step(char *line)
@@ -324,6 +327,7 @@ static void begin(void)
 
 	NEED(list && list[0] && (o.ctx = ibv_open_device(list[0])));
 	NEED(!ibv_query_port(o.ctx, 1, &o.port));
+	NEED(!ibv_query_gid(o.ctx, 1, 0, &o.gid));
 	NEED(o.channel = ibv_create_comp_channel(o.ctx));
 	NEED(!fcntl(o.ctx->async_fd, F_SETFL, O_NONBLOCK));
 	NEED(!fcntl(o.channel->fd, F_SETFL, O_NONBLOCK));

@@ -14,6 +14,7 @@
 #define MAX_WORDS 32
 #define MAX_WRS 16
 #define MAX_SGES 8
+#define GROUPS 2 /* multicast groups */
 #define DEPTH 64 /* WQEs of a queue */
 
 #define NEED(x)                                                               \
@@ -45,7 +46,8 @@ struct qp {
 	char type[4];
 	uint64_t dc_key;
 	int ex; /* posts by the calls that begin with ibv_wr_ */
-	struct ibv_ah *ah;
+	struct ibv_ah *ah, *grh_ah, *group_ah[GROUPS];
+	unsigned int groups; /* bits of those that it is in */
 };
 
 /* All objects of a program, by number; those that are not there are NULL. */
@@ -53,6 +55,7 @@ struct objs {
 	struct ibv_context *ctx;
 	struct ibv_comp_channel *channel;
 	struct ibv_port_attr port;
+	union ibv_gid gid;
 	uint8_t *arena;
 	struct ibv_pd *pd[MAX_OBJS];
 	struct ibv_cq *cq[MAX_OBJS];
@@ -80,6 +83,7 @@ const char *window_name(uint32_t key);
 /* make.c: each returns an errno */
 int make_pd(struct words *w);
 int make_mr(struct words *w);
+int rereg(struct words *w); /* enum ibv_rereg_mr_err_code */
 int make_mw(struct words *w);
 int make_cq(struct words *w);
 int make_xrcd(struct words *w);
@@ -88,6 +92,8 @@ int make_qp(struct words *w);
 int modify(struct words *w);
 int dereg(struct words *w);
 int dealloc(struct words *w);
+int attach(struct words *w);
+int detach(struct words *w);
 int destroy(struct words *w);
 void destroy_all(void);
 

@@ -6,12 +6,14 @@ from model import Model
 from program import ARENA, Step, Undefined
 from transport import ERR, INIT, OPCODES, RESET, RTR, RTS, SQE
 
+GROUPS = ('g0', 'g1')
+
 LENGTHS = (0, 1, 7, 8, 8, 16, 63, 64, 100, 255, 256, 257, 600, 1024, 2049, 4095, 4096, 4097, 8192,
            10000)
 RIGHTS = ('LWRAB',) * 6 + ('', 'L', 'LW', 'LR', 'LA', 'R', 'RB', 'LRB', 'LWB', 'LWRA', 'W', 'A')
 QP_RIGHTS = ('WRA',) * 20 + ('', 'W', 'R', 'A', 'WR')
 PART = ARENA // 4  # a region lies in one of four parts; the last one is for receives
-KINDS = ('RC',) * 6 + ('UC', 'UC', 'UD', 'UD', 'XRC', 'XRC', 'DC', 'DC')
+KINDS = ('RC',) * 6 + ('UC', 'UC', 'UD', 'UD', 'UD', 'XRC', 'XRC', 'DC', 'DC')
 
 
 class Generator:
@@ -94,7 +96,8 @@ class Generator:
             pd = self.a_pd()
         self.add(Step('qp', q=name, type=type_, p=pd, c=self.a_cq(), d=self.a_cq(),
                       all=int(self.chance(0.2)),
-                      ex=int(self.chance(0.3) and type_ in ('RC', 'UC', 'UD', 'XI')), **kw))
+                      ex=int(self.chance(0.3) and type_ in ('RC', 'UC', 'UD', 'XI')),
+                      nolb=int(self.chance(0.3)) if type_ == 'UD' else None, **kw))
         return name
 
     def srq(self, **kw):
@@ -116,6 +119,9 @@ class Generator:
             s = self.srq() if self.chance(0.3) else None
             a = self.qp(kind)
             b = self.qp(kind, s=s)
+            for q in (a, b) if kind == 'UD' else ():
+                if self.chance(0.7):
+                    self.add(Step('attach', q=q, g=self.r.choice(GROUPS)))
         self.connect(a, b)
         for to in self.receivers():
             if self.chance(0.8):
@@ -145,7 +151,8 @@ class Generator:
 
     def any_step(self):
         kinds = (('send', 45), ('recv', 18), ('arm', 8), ('limit', 5), ('modify', 3),
-                 ('recover', 8), ('poke', 3), ('dereg', 1), ('dealloc', 1), ('destroy', 1))
+                 ('recover', 8), ('poke', 3), ('dereg', 1), ('dealloc', 1), ('destroy', 1),
+                 ('group', 4), ('rereg', 5))
         if any(q.state in (SQE, ERR) for q in self.model.all('q')) and self.chance(0.5):
             kinds = (('recover', 1),)
         kinds = [k for k in kinds if k[0] != 'arm' or self.arms]
@@ -177,7 +184,8 @@ class Generator:
         q = self.obj(self.r.choice(self.names('q')))
         if q.type == 'DCT':
             return None
-        return [Step('modify', q=q.name, to=self.r.choice((RESET, INIT, RTR, RTS, ERR, ERR)))]
+        to = self.r.choice((RESET, INIT, RTR, RTS, 'SQD', ERR, ERR))
+        return [Step('modify', q=q.name, to=to)]
 
     def some_recover(self):
         """What has failed comes back, mostly together with its peer."""
@@ -199,6 +207,30 @@ class Generator:
     def some_dereg(self):
         m = self.names('m')
         return m and [Step('dereg', m=self.r.choice(m))]
+
+    def some_rereg(self):
+        m = self.names('m')
+        if not m:
+            return None
+        obj = self.obj(self.r.choice(m))
+        step = Step('rereg', m=obj.name)
+        if self.chance(0.5):
+            step.args['acc'] = self.r.choice(('LWRAB', 'LRB', 'LW', 'R', 'L', 'W'))
+        if self.chance(0.2):
+            step.args['p'] = self.r.choice(self.names('p'))
+        if self.chance(0.4) or len(step.args) == 1:
+            off = obj.off // PART * PART + self.r.choice((0, 0, 8, 64, 1000, 4096))
+            step.args.update(off=off, len=(obj.off // PART + 1) * PART - off)
+        return [step]
+
+    def some_group(self):
+        """Into a group or out of it; mostly with QPs that can."""
+        ud = [q for q in self.model.all('q') if q.type == 'UD']
+        if not ud:
+            return None
+        q = self.r.choice(ud if self.chance(0.9) else self.model.all('q'))
+        verb = 'detach' if q.groups and self.chance(0.4) else 'attach'
+        return [Step(verb, q=q.name, g=self.r.choice(GROUPS))]
 
     def some_dealloc(self):
         w = self.names('w')
@@ -362,8 +394,11 @@ class Generator:
             to = {'UD': 'UD', 'DCI': 'DCT'}[q.type]
             to = [o.name for o in self.model.all('q') if o.type == to or self.chance(0.02)]
             wr['to'] = self.r.choice(to or [q.name])
+            wr['grh'] = int(self.chance(0.3))
         if q.type == 'UD':
             right = self.obj(wr['to']).qkey
+            if self.chance(0.3):
+                wr['to'] = self.r.choice(GROUPS)
             wr['qkey'] = self.r.choice((right,) * 18 + (0x33, 0x80000001))
         if q.type == 'DCI':
             wr['dckey'] = 77 if self.chance(0.97) else 78

@@ -25,6 +25,22 @@ int make_mr(struct words *w)
 	return 0;
 }
 
+int rereg(struct words *w)
+{
+	struct mr *m = &o.mr[nr(w, "m")];
+	bool pages = word(w, "off"), access = word(w, "acc"), pd = word(w, "p");
+	int err = ibv_rereg_mr(
+		m->mr,
+		(pages ? IBV_REREG_MR_CHANGE_TRANSLATION : 0) | (pd ? IBV_REREG_MR_CHANGE_PD : 0) |
+			(access ? IBV_REREG_MR_CHANGE_ACCESS : 0),
+		pd ? o.pd[nr(w, "p")] : NULL, pages ? o.arena + num(w, "off", 0) : NULL,
+		num(w, "len", 0), access ? (int)rights(word(w, "acc")) : 0);
+
+	m->key = m->mr->lkey;
+	NEED(m->mr->rkey == m->key);
+	return err;
+}
+
 int make_mw(struct words *w)
 {
 	struct mw *m = &o.mw[nr(w, "w")];
@@ -101,12 +117,37 @@ static void make_driver_qp(struct qp *q, struct ibv_qp_init_attr_ex *at)
 	NEED(q->qp = mlx5dv_create_qp(o.ctx, at, &dv));
 }
 
-static void make_ah(struct qp *q, struct ibv_pd *pd)
+static union ibv_gid group_gid(int group)
 {
-	struct ibv_ah_attr at = {.dlid = o.port.lid, .port_num = 1};
+	return (union ibv_gid){.raw = {0xff, 0x12, [15] = (uint8_t)group}};
+}
 
-	if (pd)
-		NEED(q->ah = ibv_create_ah(pd, &at));
+static uint16_t group_lid(int group)
+{
+	return (uint16_t)(0xc001 + group);
+}
+
+static void make_ahs(struct qp *q, struct ibv_pd *pd)
+{
+	struct ibv_ah_attr at = {
+		.dlid = o.port.lid,
+		.port_num = 1,
+		.grh = {.dgid = o.gid,
+			.hop_limit = 5,
+			.traffic_class = 0x12,
+			.flow_label = 0x34567},
+	};
+
+	if (!pd)
+		return;
+	NEED(q->ah = ibv_create_ah(pd, &at));
+	at.is_global = 1;
+	NEED(q->grh_ah = ibv_create_ah(pd, &at));
+	for (int i = 0; i < GROUPS; i++) {
+		at.dlid = group_lid(i);
+		at.grh.dgid = group_gid(i);
+		NEED(q->group_ah[i] = ibv_create_ah(pd, &at));
+	}
 }
 
 int make_qp(struct words *w)
@@ -140,13 +181,17 @@ int make_qp(struct words *w)
 		at.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 		at.send_ops_flags = types[t].ops;
 	}
+	if (num(w, "nolb", 0)) {
+		at.comp_mask |= IBV_QP_INIT_ATTR_CREATE_FLAGS;
+		at.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+	}
 	if (!strcmp(q->type, "DCT"))
 		at.cap = (struct ibv_qp_cap){0};
 	if (at.qp_type == IBV_QPT_DRIVER)
 		make_driver_qp(q, &at);
 	else
 		NEED(q->qp = ibv_create_qp_ex(o.ctx, &at));
-	make_ah(q, at.pd);
+	make_ahs(q, at.pd);
 	return 0;
 }
 
@@ -233,10 +278,38 @@ static int end_qp(struct qp *q)
 {
 	int err = ibv_destroy_qp(q->qp);
 
-	if (q->ah)
-		NEED(!ibv_destroy_ah(q->ah));
+	if (err)
+		return err;
+	NEED(!q->ah || (!ibv_destroy_ah(q->ah) && !ibv_destroy_ah(q->grh_ah)));
+	for (int i = 0; q->ah && i < GROUPS; i++)
+		NEED(!ibv_destroy_ah(q->group_ah[i]));
 	*q = (struct qp){0};
 	return err;
+}
+
+int attach(struct words *w)
+{
+	struct qp *q = &o.qp[nr(w, "q")];
+	int g = nr(w, "g"), err;
+	union ibv_gid gid = group_gid(g);
+
+	err = ibv_attach_mcast(q->qp, &gid, group_lid(g));
+	if (!err)
+		q->groups |= 1u << g;
+	return err;
+}
+
+static int leave(struct qp *q, int g)
+{
+	union ibv_gid gid = group_gid(g);
+
+	q->groups &= ~(1u << g);
+	return ibv_detach_mcast(q->qp, &gid, group_lid(g));
+}
+
+int detach(struct words *w)
+{
+	return leave(&o.qp[nr(w, "q")], nr(w, "g"));
 }
 
 int destroy(struct words *w)
@@ -246,9 +319,11 @@ int destroy(struct words *w)
 
 void destroy_all(void)
 {
-	for (int i = 0; i < MAX_OBJS; i++)
-		if (o.qp[i].qp)
-			NEED(!end_qp(&o.qp[i]));
+	for (int i = 0; i < MAX_OBJS; i++) {
+		for (int g = 0; g < GROUPS; g++)
+			NEED(!(o.qp[i].groups >> g & 1) || !leave(&o.qp[i], g));
+		NEED(!o.qp[i].qp || !end_qp(&o.qp[i]));
+	}
 	for (int i = 0; i < MAX_OBJS; i++) {
 		NEED(!o.srq[i] || !ibv_destroy_srq(o.srq[i]));
 		NEED(!o.mw[i].mw || !ibv_dealloc_mw(o.mw[i].mw));

@@ -9,7 +9,7 @@ Model.step() executes one step of a program and returns the lines that exec.c mu
 """
 from zlib import adler32
 
-from program import ARENA, BLOCK, Undefined, pattern, sges
+from program import ARENA, BLOCK, Undefined, is_group, pattern, sges
 from transport import (ATOMICS, ERR, FLUSH, INIT, LOCAL, RESET, RTR, RTS, SQE, SUCCESS, TRANSITIONS,
                        WC_NAME, Transport, letters)
 
@@ -23,6 +23,8 @@ class Obj:
 
 
 class Model(Transport):
+    gid = bytes(16)  # of the port, from the fabric
+
     def __init__(self):
         self.mem = bytearray(pattern(0, ARENA))
         self.objs, self.gone = {}, {}
@@ -83,6 +85,25 @@ class Model(Transport):
         self.objs[a['m']] = Obj(a['m'], pd=a['p'], off=a['off'], len=a['len'], rights=rights)
         return 0
 
+    def do_rereg(self, a, _):
+        """IBA 11.2.8.6; man ibv_rereg_mr: what is named changes, no work request may use it."""
+        self.idle()
+        mr = self.get(a['m'])
+        if len(a) == 1:
+            raise Undefined('nothing is named')
+        if any(w.bound and w.mr is mr for w in self.all('w')):
+            raise Undefined('a window is bound to it')
+        if any(self.key(k)[0] is mr for o in self.all('q') + self.all('s') for wr in o.rq
+               for k, _, _ in sges(wr)):
+            raise Undefined('its key may change')
+        rights = letters(a['acc']) if 'acc' in a else mr.rights
+        if ('W' in rights or 'A' in rights) and 'L' not in rights:
+            return -4  # IBV_REREG_MR_ERR_CMD
+        if a.get('p'):
+            mr.pd = self.get(a['p']).name
+        mr.off, mr.len, mr.rights = a.get('off', mr.off), a.get('len', mr.len), rights
+        return 0
+
     def do_dereg(self, a, _):
         self.idle()
         self.gone[a['m']] = self.get(a['m'])
@@ -117,11 +138,28 @@ class Model(Transport):
             a['q'], type=a['type'], pd=a.get('p'), scq=a['c'], rcq=a.get('d'), srq=a.get('s'),
             x=a.get('x'), all=a.get('all', 0), key=a.get('key'), state=RESET, sq=[], rq=[], dest='',
             rights='', qkey=0, mtu=4096, retry=0, rnr=0, reads=0, sq_psn=0, rq_psn=0, said=False,
-            began=False)
+            began=False, groups=set(), nolb=a.get('nolb', 0))
 
     def do_destroy(self, a, _):
-        self.get(a['q'])
+        if self.get(a['q']).groups:
+            return 16  # EBUSY, as IBA 11.2.5.5 has it for a QP in a group
         del self.objs[a['q']]
+        return 0
+
+    def do_attach(self, a, _):
+        """IBA 11.3.1: of datagrams alone. Once more is no error (ib_uverbs_attach_mcast())."""
+        q = self.get(a['q'])
+        if q.type != 'UD':
+            return 22
+        q.groups.add(a['g'])
+        return 0
+
+    def do_detach(self, a, _):
+        q = self.get(a['q'])
+        if a['g'] not in q.groups:
+            return 22
+        q.groups.remove(a['g'])
+        return 0
 
     def do_poke(self, a, _):
         """The program writes to memory."""
@@ -221,7 +259,7 @@ class Model(Transport):
             for k in ('rk', 'inv'):
                 if k in wr:
                     wr[k + 'ey'] = self.key(wr[k])
-            if 'to' in wr:
+            if 'to' in wr and not is_group(wr['to']):
                 self.get(wr['to'])
             q.sq.append(wr)
         if q.state != RTS:

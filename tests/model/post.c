@@ -47,6 +47,8 @@ static uint32_t qpn_of(const struct words *w, const char *name)
 {
 	int i = nr(w, name);
 
+	if (word(w, name)[0] == 'g')
+		return 0xffffff;
 	return i >= 0 && o.qp[i].qp ? o.qp[i].qp->qp_num : 0xabcdef;
 }
 
@@ -83,6 +85,13 @@ static uint32_t key_word(const struct words *w, const char *name)
 	return key_of(text);
 }
 
+static struct ibv_ah *ah_of(const struct words *w, const struct qp *q)
+{
+	if (word(w, "to")[0] == 'g')
+		return q->group_ah[nr(w, "to")];
+	return num(w, "grh", 0) ? q->grh_ah : q->ah;
+}
+
 static void describe(struct ibv_send_wr *s, const struct words *w, struct qp *q)
 {
 	int srq = nr(w, "srq");
@@ -102,7 +111,7 @@ static void describe(struct ibv_send_wr *s, const struct words *w, struct qp *q)
 	if (s->opcode == IBV_WR_SEND_WITH_INV)
 		s->invalidate_rkey = key_word(w, "inv");
 	if (!strcmp(q->type, "UD")) {
-		s->wr.ud.ah = q->ah;
+		s->wr.ud.ah = ah_of(w, q);
 		s->wr.ud.remote_qpn = qpn_of(w, "to");
 		s->wr.ud.remote_qkey = (uint32_t)num(w, "qkey", 0);
 	} else if (!strcmp(word(w, "op"), "CAS") || !strcmp(word(w, "op"), "FAA")) {
@@ -180,7 +189,7 @@ static int post_ex(struct qp *q, struct ibv_send_wr *s, const struct words *wr)
 			ibv_wr_set_ud_addr(x, s->wr.ud.ah, s->wr.ud.remote_qpn,
 					   s->wr.ud.remote_qkey);
 		if (!strcmp(q->type, "DCI"))
-			mlx5dv_wr_set_dc_addr(mlx5dv_qp_ex_from_ibv_qp_ex(x), q->ah,
+			mlx5dv_wr_set_dc_addr(mlx5dv_qp_ex_from_ibv_qp_ex(x), ah_of(wr, q),
 					      qpn_of(wr, "to"), num(wr, "dckey", 0));
 		post_ex_data(x, s);
 	}

@@ -40,6 +40,11 @@ def number(word):
     return name, int(value) if value.lstrip('-').isdigit() else value
 
 
+def is_group(name):
+    """A multicast group: g0, g1."""
+    return name[0] == 'g'
+
+
 def sges(wr):
     """The gather or scatter list of a work request: (key, offset, length)."""
     return [(k, int(o), int(n)) for k, o, n in

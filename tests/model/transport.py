@@ -3,7 +3,7 @@
 The model's transports: keys, what a requester does with a work request, how a responder answers,
 windows. See model.py.
 """
-from program import Undefined, sges
+from program import Undefined, is_group, sges
 
 RESET, INIT, RTR, RTS, SQE, ERR = 'RESET', 'INIT', 'RTR', 'RTS', 'SQE', 'ERR'
 SUCCESS, LOC_LEN, LOC_QP_OP, LOC_PROT = 'SUCCESS', 'LOC_LEN_ERR', 'LOC_QP_OP_ERR', 'LOC_PROT_ERR'
@@ -30,7 +30,8 @@ RIGHT = {'WRITE': 'W', 'WRITE_IMM': 'W', 'READ': 'R', 'CAS': 'A', 'FAA': 'A'}
 WC_NAME = {'SEND': 'SEND', 'SEND_IMM': 'SEND', 'SEND_INV': 'SEND', 'WRITE': 'RDMA_WRITE',
            'WRITE_IMM': 'RDMA_WRITE', 'READ': 'RDMA_READ', 'CAS': 'COMP_SWAP', 'FAA': 'FETCH_ADD',
            'BIND': 'BIND_MW', 'INV': 'LOCAL_INV'}
-# IBA figure 124 (states of a QP); every state leads to RESET, and every other one to ERR.
+# IBA figure 124 (states of a QP); every state leads to RESET, and every other one to ERR. None
+# leads to SQD: mlx5_ib has no command for it (optab[] in __mlx5_ib_modify_qp()).
 TRANSITIONS = {(RESET, INIT), (INIT, INIT), (INIT, RTR), (RTR, RTS), (RTS, RTS), (SQE, RTS)}
 
 
@@ -69,12 +70,17 @@ class Transport:
 
     def progress(self):
         """Execute what is posted until all queues are empty or wait."""
-        again = True
+        silent, again = {}, True
         while again:
             again = False
             for q in self.all('q'):
-                while q.state == RTS and q.sq and self.one(q):
-                    again = True
+                while q.state == RTS and q.sq:
+                    lines = len(self.lines)
+                    if not self.one(q):
+                        break
+                    again, silent[q.name] = True, len(self.lines) == lines
+        if any(silent.get(q.name) for q in self.all('q') if q.sq):
+            raise Undefined('nothing tells when the one before the one that waits is done')
 
     def one(self, q):
         wr = q.sq[0]
@@ -352,31 +358,55 @@ class Transport:
         return {**recv, 'list': [(self.key(k), o, n) for k, o, n in sges(recv)]}
 
     def datagram(self, q, wr, data):
-        """IBA 9.8.3: silence on whatever does not fit. 40 bytes of a GRH come first."""
-        to = self.objs.get(wr['to'])
+        """IBA 9.8.3: silence on whatever does not fit."""
         qkey = q.qkey if wr['qkey'] & 0x80000000 else wr['qkey']
-        if to is None or to.type != 'UD' or to.state not in (RTR, RTS, SQE) or to.qkey != qkey:
-            return
+        names = [wr['to']]
+        if is_group(wr['to']):  # IBA 10.5.2: each member gets a copy, also the sender
+            names = [m.name for m in self.all('q') if wr['to'] in m.groups
+                     and not (m is q and m.nolb)]
+        to = [self.objs.get(n) for n in names]
+        to = [m for m in to if m and m.type == 'UD' and m.state in (RTR, RTS, SQE)
+              and m.qkey == qkey]
+        srqs = [m.srq for m in to if m.srq]
+        if len(set(srqs)) < len(srqs):
+            raise Undefined('which member takes the first receive')
+        if q in to and len(to) > 1:
+            to.append(to.pop(to.index(q)))
+        for m in to:
+            self.arrive(q, m, wr, data)
+
+    def grh(self, wr, data):
+        """IBA 8.3, with the fields of the address handle that exec.c makes."""
+        size = 12 + 8 + 4 * wr['op'].endswith('_IMM') + (len(data) + 3) // 4 * 4 + 4
+        words = (6 << 28 | 0x12 << 20 | 0x34567, size << 16 | 0x1b << 8 | 5)
+        dgid = bytes([255, 0x12, *bytes(13), int(wr['to'][1:])]) if is_group(wr['to']) else self.gid
+        return b''.join(w.to_bytes(4, 'big') for w in words) + self.gid + dgid
+
+    def arrive(self, q, to, wr, data):
+        """40 bytes of a GRH come first; without one they are undefined."""
         srq = to.srq and self.get(to.srq)
         rq = srq.rq if srq else to.rq
         if not rq:
             return
         recv, pd = self.with_keys(rq[0]), srq.pd if srq else to.pd
-        if not srq and self.scatter(recv, bytes(40) + data, pd, dry=True) == LOC_LEN:
+        grh = self.grh(wr, data) if wr.get('grh') or is_group(wr['to']) else None
+        message = (grh or bytes(40)) + data
+        if not srq and self.scatter(recv, message, pd, dry=True) == LOC_LEN:
             return
         self.take(srq, rq)
         if to is q:
             self.sent(q, q.sq.pop(0), SUCCESS)  # it has left before it arrives
-        error = self.scatter(recv, bytes(40) + data, pd)
+        error = self.scatter(recv, message, pd)
         if error:
             self.received(to, to.rcq, recv, error)
             self.fail(to)
             return
-        grh = 40
+        left = 0 if grh else 40
         for _, off, n in recv['list']:
-            self.scrubs.append((off, min(n, grh)))
-            grh -= min(n, grh)
-        self.received(to, to.rcq, recv, SUCCESS, wr, len=len(data) + 40, src=q.name)
+            self.scrubs.append((off, min(n, left)))
+            left -= min(n, left)
+        self.received(to, to.rcq, recv, SUCCESS, wr, len=len(data) + 40, src=q.name,
+                      grh=1 if grh else None)
 
     # Windows.
 
