@@ -296,10 +296,13 @@ static void one_cqe(struct json_object *list, const uint8_t *c, const char *note
 	unsigned int opcode = LAYOUT_GET32(cqe64, c, opcode);
 	bool error = opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR;
 	struct json_object *o = decode_part(list, "cqe", cqe_name(opcode), note ? 16 : 64);
+	const struct layout *l = error                   ? &layout_err_cqe
+				 : opcode == CQE_SIG_ERR ? &layout_sigerr_cqe
+							 : &layout_cqe64;
 
 	if (note)
 		put_note(o, note);
-	decode_layout(o, error ? &layout_err_cqe : &layout_cqe64, c, 64, 0, NULL);
+	decode_layout(o, l, c, 64, 0, NULL);
 	if (error)
 		explain_error_cqe(o, c);
 }

@@ -72,7 +72,12 @@ static void umr(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 {
 	bool is_list = *at + WQE_SEG <= n && LAYOUT_GET(wqe_umr, p + *at, inline_list);
 	uint64_t strided = 0;
+	size_t end = n;
 
+	/* The offset is one of translations, or the size of a BSF at the end. */
+	if (is_list && !LAYOUT_GET(wqe_umr, p + *at, translation_offset_en) &&
+	    LAYOUT_GET(wqe_umr, p + *at, translation_offset) && n >= WQE_UMR_LIST + WQE_BSF_BYTES)
+		end -= WQE_BSF_BYTES;
 	segment(o, "umr", &layout_wqe_umr, p, n, at);
 	segment(o, "mkc", &layout_mkc, p, n, at);
 	if (!is_list)
@@ -81,9 +86,14 @@ static void umr(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 		strided = LAYOUT_GET(wqe_repeat, p + *at, num_ent);
 		segment(o, "repeat", &layout_wqe_repeat, p, n, at);
 	}
-	for (; *at + WQE_SEG <= n; strided -= !!strided)
+	for (; *at + WQE_SEG <= end; strided -= !!strided)
 		segment(o, strided ? "repeat_ent" : "klm",
 			strided ? &layout_wqe_repeat_ent : &layout_wqe_klm, p, n, at);
+	if (end == n)
+		return;
+	segment(o, "bsf", &layout_wqe_bsf, p, n, at);
+	segment(o, "bsf_wire", &layout_wqe_bsf_inl, p, n, at);
+	segment(o, "bsf_memory", &layout_wqe_bsf_inl, p, n, at);
 }
 
 static void segments(struct json_object *o, const uint8_t *p, size_t n)
@@ -115,6 +125,9 @@ static void segments(struct json_object *o, const uint8_t *p, size_t n)
 		break;
 	case WQE_OP_UMR:
 		umr(o, p, n, &at);
+		break;
+	case WQE_OP_SET_PSV:
+		segment(o, "psv", &layout_wqe_psv, p, n, &at);
 		break;
 	case WQE_OP_MMO:
 		segment(o, "mmo", &layout_wqe_mmo, p, n, &at);

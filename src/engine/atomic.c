@@ -115,7 +115,7 @@ int atomic_perform(struct eng_run *r)
 	int rc;
 
 	/* An indirect key may have split the word into pieces. */
-	if (r->remote.n != 1 || r->remote.mem[0].slot >= ENG_SLOT_VOID ||
+	if (r->remote.n != 1 || r->remote.mem[0].slot >= ENG_SLOT_SIG ||
 	    r->remote.v[0].va % r->atomic.size) {
 		r->why = ENG_W_REMOTE_ALIGN;
 		return 0;

@@ -4,7 +4,7 @@
  * by requester and responder code between running_enter() and running_leave(): this keeps a key
  * registered (eng_mkey_quiesce() waits for it), so nothing is written to the key.
  */
-#include "engine/priv.h"
+#include "engine/sig.h"
 #include "engine/transport.h"
 #include "hw/mkey.h"
 #include "hw/qp_state.h"
@@ -65,7 +65,8 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 		return ENG_W_LKEY;
 	if ((mk->access & access) != access)
 		return ENG_W_LKEY_ACCESS;
-	if (!xlt_in_range(mk, addr, len))
+	/* Signatures change the length. */
+	if (!xlt_in_range(mk, addr, len) && !mk->bsf)
 		return ENG_W_LKEY_RANGE;
 	if (mk->slow)
 		return xlt_add(s, l, mk, addr, len, qpn, access);
@@ -143,7 +144,8 @@ int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src)
 
 	POINT("keys-looked-up");
 	mem_gate = &r->ring->gate;
-	rc = sgl_copy(r->s, dst, src);
+	rc = __builtin_expect(src->sig || dst->sig, 0) ? sig_copy(r, dst, src)
+						       : sgl_copy(r->s, dst, src);
 	mem_gate = NULL;
 	return rc;
 }
@@ -156,6 +158,8 @@ bool sgl_faults(struct seg *s, const struct eng_sgl *l)
 	uint8_t byte;
 	int rc;
 
+	if (l->sig)
+		return l->fault;
 	while (!(rc = cursor_piece(s, &c, UINT64_MAX, &mem, &v))) {
 		for (uint64_t va = v.va; va < v.va + v.len && mem.slot != ENG_SLOT_VOID;
 		     va = (va | 0xfff) + 1)

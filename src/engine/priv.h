@@ -2,9 +2,9 @@
 /*
  * The engine's private interfaces. For each WQE: sq.c fetches and dispatches, rc.c and ud.c
  * execute, transport.c has the differences of transports, atomic.c computes, resp.c is the
- * responder, srq.c its SRQ, mkey.c and xlt.c turn keys into memory, umr.c changes keys, mmo.c
- * copies, cq.c writes completions, park.c waits, state.c changes states and flushes, event.c raises
- * events.
+ * responder, srq.c its SRQ, mkey.c and xlt.c turn keys into memory, sig.c and sig_copy.c add and
+ * check signatures, umr.c changes keys, mmo.c copies, cq.c writes completions, park.c waits,
+ * state.c changes states and flushes, event.c raises events.
  *
  * Lock order: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
  */
@@ -88,6 +88,7 @@ enum eng_why {
 	ENG_W_RETRY,
 	ENG_W_RNR,
 	ENG_W_XRC_SRQ,
+	ENG_W_SIG_PSV,
 	ENG_W_COUNT
 };
 
@@ -97,6 +98,8 @@ extern const struct eng_failure eng_failures[ENG_W_COUNT];
 struct eng_sgl {
 	uint32_t n;
 	bool mixed; /* the memory is not all in mem[0].slot */
+	bool sig;   /* parts are of signature keys; then it is mixed, too */
+	bool fault; /* after sig_copy(): memory of it is not mapped */
 	uint64_t len;
 	struct mem_vec v[ENG_MAX_SG + 2];
 	struct mem_slot mem[ENG_MAX_SG + 2];
@@ -193,14 +196,17 @@ static inline void sgl_init(struct eng_sgl *l)
 	l->n = 0;
 	l->len = 0;
 	l->mixed = false;
+	l->sig = false;
+	l->fault = false;
 }
 int sgl_add(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);
 /*
  * Values of a slot for entries that are not plain memory of a process. KEY: `gen` is an indirect
- * key, and the address one of its own, looked up when used. VOID: no memory. A list with one of
- * these is `mixed`.
+ * key, and the address one of its own, looked up when used. VOID: no memory. SIG: `gen` is a
+ * signature key, and the address counts from its start as on the wire. A list with one of these is
+ * `mixed`.
  */
-enum { ENG_SLOT_KEY = 0xfffffffe, ENG_SLOT_VOID = 0xfffffffd };
+enum { ENG_SLOT_KEY = 0xfffffffe, ENG_SLOT_VOID = 0xfffffffd, ENG_SLOT_SIG = 0xfffffffc };
 int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);
 /*
  * Add the range [addr, addr + len) of a key to a list. ENG_W_NONE, or the error: ENG_W_LKEY,
@@ -283,6 +289,12 @@ static inline bool xlt_in_range(const struct hw_mkey *mk, uint64_t addr, uint64_
 /* sgl_add_key() for keys that are `slow`. */
 enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk, uint64_t addr,
 		     uint64_t len, uint32_t qpn, uint32_t access);
+/* Find a piece of memory at `addr` of a key, at most *len long; sets *len to its length. */
+enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
+			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va);
+/* Is there memory for all of a range of an indirect key? */
+enum eng_why xlt_check(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t len,
+		       uint32_t qpn, uint32_t access);
 /* A position in a list. */
 struct eng_cursor {
 	const struct eng_sgl *l;
@@ -386,7 +398,8 @@ enum eng_kind {
 	ENG_K_READ,
 	ENG_K_ATOMIC,
 	ENG_K_UMR,
-	ENG_K_MMO
+	ENG_K_MMO,
+	ENG_K_SET_PSV
 };
 struct eng_op {
 	uint8_t kind; /* enum eng_kind */

@@ -5,6 +5,7 @@
  */
 #include "engine/link.h"
 #include "engine/priv.h"
+#include "engine/sig.h"
 #include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/qctr.h"
@@ -33,6 +34,7 @@ static const struct eng_op ops[] = {
 	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0},
 	[WQE_OP_UMR] = {ENG_K_UMR, 0, 0},
 	[WQE_OP_MMO] = {ENG_K_MMO, 0, 0},
+	[WQE_OP_SET_PSV] = {ENG_K_SET_PSV, 0, 0},
 };
 
 const struct eng_op *eng_op(uint32_t opcode)
@@ -108,6 +110,8 @@ static enum eng_out execute(struct eng_run *r)
 		return umr_execute(r);
 	if (op->kind == ENG_K_MMO)
 		return mmo_execute(r);
+	if (op->kind == ENG_K_SET_PSV)
+		return sig_set_psv(r);
 	r->port = hw_port(r->s, r->qp->port);
 	r->link = eng_link(r->port);
 	return r->transport->execute(r);

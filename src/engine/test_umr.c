@@ -158,6 +158,7 @@ ROW(u_strided_turns)
 ROW(u_bsf)
 {
 	u->ctrl.mkey_mask |= htobe64(MASK(BSF_ENABLE));
+	u->mkc.flags_pd |= htobe32(1u << 30);
 }
 ROW(u_offset)
 {

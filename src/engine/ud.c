@@ -117,6 +117,8 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	if (rc)
 		return rc == -ETIMEDOUT ? ENG_LOCKED : rc == -ECANCELED ? ENG_AGAIN : ENG_RNR;
 	why = resp_buffers(r, peer, av->dqpn, &rv, len + ENG_GRH_BYTES);
+	if (!why && r->remote.sig)
+		why = ENG_W_LKEY;
 	if (why == ENG_W_RECV_LENGTH && !rv.from_srq) {
 		/*
 		 * The datagram is dropped and the receive stays in the queue; a receive of an SRQ
@@ -304,6 +306,8 @@ enum eng_out ud_execute(struct eng_run *r)
 	r->why = parse_av(r, &av);
 	if (!r->why)
 		r->why = sgl_from_wqe(r, r->hdr, HW_ACC_LOCAL_READ);
+	if (!r->why && r->local.sig)
+		r->why = ENG_W_LKEY;
 	len = r->local.len;
 	if (!r->why && (!port || len > 128u << port->active_mtu))
 		r->why = ENG_W_LENGTH;

@@ -8,7 +8,7 @@
  * request completed. If that takes long the request waits at the head of its queue; hw_qp.took says
  * that it has begun.
  */
-#include "engine/priv.h"
+#include "engine/sig.h"
 #include "hw/qp.h"
 #include "hw/mkey.h"
 #include "util/point.h"
@@ -29,6 +29,8 @@ static const struct umr_field {
 	FIELD(WQE_UMR_PAGE_SIZE, log_page_size),
 	FIELD(WQE_UMR_START_ADDR, start_addr),
 	FIELD(WQE_UMR_EN_RINVAL, en_rinval),
+	FIELD(WQE_UMR_SIG_ERR, expected_sigerr_count),
+	FIELD(WQE_UMR_BSF_ENABLE, bsf_en),
 	FIELD(WQE_UMR_MKEY, mkey_7_0),
 	FIELD(WQE_UMR_QPN, qpn),
 	FIELD(WQE_UMR_LR, lr),
@@ -58,6 +60,7 @@ void eng_mkey_fields(struct hw_mkey *mk)
 	mk->en_rinval = MKC32(en_rinval);
 	mk->log_entity = MKC32(log_page_size);
 	mk->slow = mk->mode > PRM_MKC_MTT || mk->umr_en;
+	mk->bsf = (uint8_t)MKC(bsf_en);
 }
 
 /* May this QP change the key: does it exist, in the same domain? */
@@ -133,7 +136,7 @@ static bool part_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_
 	if (key == HW_KEY_DUMP_FILL)
 		return true;
 	to = xlt_key(r->s, key, mk->pdn, r->qpn);
-	return to && xlt_in_range(to, addr, n) &&
+	return to && !to->bsf && xlt_in_range(to, addr, n) &&
 	       (!(access & writes) || to->access & HW_ACC_LOCAL_WRITE);
 }
 
@@ -191,17 +194,39 @@ static void new_context(const struct hw_mkey *mk, const uint8_t *u, const uint8_
 				   layout_get(wqe_mkc, fields[i].bit, fields[i].width));
 }
 
+/* The BSF in the WQE, behind an inline list of `n` entries; NULL: none, *why if it is wrong. */
+static const uint8_t *bsf_of(const struct eng_run *r, const struct hw_mkey *mk, uint32_t n,
+			     enum eng_why *why)
+{
+	const uint8_t *u = r->wqe + WQE_SEG;
+	uint32_t entries = LAYOUT_GET32(wqe_umr, u, translation_offset);
+	uint32_t off = WQE_UMR_LIST + n * HW_KLM_BYTES;
+	struct sig_key k;
+
+	*why = ENG_W_NONE;
+	if (!entries)
+		return NULL;
+	*why = ENG_W_WQE_MALFORMED;
+	if (LAYOUT_GET(wqe_umr, u, translation_offset_en) || entries != HW_BSF_ENTRIES ||
+	    !LAYOUT_GET(wqe_umr, u, inline_list) || mk->bsf_max != HW_BSF_ENTRIES ||
+	    r->bytes < off + WQE_BSF_BYTES || !sig_parse(r->wqe + off, &k))
+		return NULL;
+	*why = ENG_W_NONE;
+	return r->wqe + off;
+}
+
 /* All checks before the key is touched; sets *to to the new key, except its list. */
 static enum eng_why check_change(struct eng_run *r, const struct hw_mkey *mk, struct hw_mkey *to)
 {
 	const uint8_t *u = r->wqe + WQE_SEG;
 	uint32_t n = LAYOUT_GET32(wqe_umr, u, klm_octowords);
+	enum eng_why why;
 
 	*to = *mk;
 	new_context(mk, u, r->wqe + WQE_UMR_MKC, to->mkc);
 	eng_mkey_fields(to);
-	/* the offset is for translations or, without the translation bit, for BSFs */
-	if (LAYOUT_GET(wqe_umr, u, translation_offset))
+	bsf_of(r, mk, n, &why);
+	if (why || (to->bsf && !mk->bsf_max))
 		return ENG_W_WQE_MALFORMED;
 	if (hw_mkey_indirect(mk) ? n > mk->klm_max : n || to->len > mk->len)
 		return ENG_W_BIND_LIST;
@@ -213,8 +238,11 @@ static enum eng_why change(struct eng_run *r, struct hw_mkey *mk, const struct h
 	const uint8_t *u = r->wqe + WQE_SEG;
 	uint32_t n = LAYOUT_GET32(wqe_umr, u, klm_octowords);
 	enum eng_why why;
+	const uint8_t *bsf = bsf_of(r, mk, n, &why);
 
 	atomic_store(&mk->free, 1);
+	if (LAYOUT_GET(wqe_umr, u, mkey_mask) & WQE_UMR_SIG_ERR)
+		atomic_store(&mk->sig_told, 0);
 	if (n) {
 		why = load_list(r, mk, u, n);
 		if (!why && !list_fits(r, mk, to->access, n))
@@ -223,6 +251,8 @@ static enum eng_why change(struct eng_run *r, struct hw_mkey *mk, const struct h
 		if (why)
 			return why;
 	}
+	if (bsf)
+		sig_load(r->s, mk, bsf);
 	memcpy(mk->mkc, to->mkc, sizeof(mk->mkc));
 	eng_mkey_fields(mk);
 	atomic_store_explicit(&mk->free, LAYOUT_GET32(mkc, to->mkc, free), memory_order_release);

@@ -5,7 +5,7 @@
  * which keeps all keys of the protection domain registered. A UMR may change a key's list at any
  * time: every entry is read once and checked.
  */
-#include "engine/priv.h"
+#include "engine/sig.h"
 #include "hw/memic.h"
 #include "hw/mkey.h"
 #include "wire/prm/mkey.h"
@@ -111,10 +111,8 @@ static bool klm_part(struct seg *s, const struct hw_mkey *mk, uint64_t off, stru
 	return false;
 }
 
-/* Find one piece of memory at `addr` of a key, at most *len long; sets *len to its length. */
-static enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr,
-				uint64_t *len, uint32_t qpn, uint32_t access, struct mem_slot *mem,
-				uint64_t *va)
+enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
+			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va)
 {
 	for (uint32_t depth = 0; hw_mkey_indirect(mk); depth++) {
 		uint64_t off = mk->length64 ? addr : addr - mk->start;
@@ -132,7 +130,7 @@ static enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_
 			return ENG_W_NONE;
 		}
 		mk = xlt_key(s, p.key, mk->pdn, qpn);
-		if (!mk)
+		if (!mk || mk->bsf) /* signatures below signatures are not supported */
 			return ENG_W_LKEY;
 		if ((mk->access & access) != access)
 			return ENG_W_LKEY_ACCESS;
@@ -152,6 +150,22 @@ static uint32_t access_below(uint32_t access)
 		       : HW_ACC_LOCAL_READ;
 }
 
+enum eng_why xlt_check(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t len,
+		       uint32_t qpn, uint32_t access)
+{
+	enum eng_why why = ENG_W_NONE;
+
+	for (uint32_t i = 0; i < CHECK_MAX && len && !why; i++) {
+		struct mem_slot mem;
+		uint64_t part = len, va;
+
+		why = xlt_resolve(s, mk, addr, &part, qpn, access_below(access), &mem, &va);
+		addr += part;
+		len -= part;
+	}
+	return why;
+}
+
 enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk, uint64_t addr,
 		     uint64_t len, uint32_t qpn, uint32_t access)
 {
@@ -160,9 +174,17 @@ enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
 	struct mem_slot mem;
 	bool late = false;
 	enum eng_why why;
+	struct sig_key k;
 
 	if (atomic_load_explicit(&mk->free, memory_order_acquire))
 		return ENG_W_LKEY;
+	if (mk->bsf) {
+		why = sig_open(s, mk, &k);
+		if (why || sig_has_any(&k))
+			return why ? why : sig_add(s, l, mk, &k, addr, len, qpn, access);
+		if (!xlt_in_range(mk, addr, len))
+			return ENG_W_LKEY_RANGE;
+	}
 	for (uint32_t i = 0; i < CHECK_MAX && (part = len - (l->len - had)) > 0; i++) {
 		why = xlt_resolve(s, mk, addr + (l->len - had), &part, qpn, below, &mem, &va);
 		if (why)
@@ -193,6 +215,8 @@ int cursor_piece(struct seg *s, const struct eng_cursor *c, uint64_t want, struc
 	*v = (struct mem_vec){c->l->v[c->i].va + c->off, c->l->v[c->i].len - c->off};
 	if (v->len > want)
 		v->len = want;
+	if (mem->slot == ENG_SLOT_SIG)
+		return -EFAULT;
 	if (mem->slot != ENG_SLOT_KEY)
 		return 0;
 	/* The key was checked when it was added; it may have changed since. */

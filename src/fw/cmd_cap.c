@@ -62,6 +62,13 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(atomic, c->atomic_operations != 0);
 	CAP(qos, 1);
 	CAP(event_cap, c->event_cap);
+	CAP(sho, 1);
+	CAP(sigerr_cqe, 1);
+	CAP(sigerr_domain_and_sig_type, 1);
+	CAP(sig_block_4048, 1);
+	CAP(sig_crc32c, 1);
+	CAP(sig_crc64_xp10, 1);
+	CAP(log_max_bsf_list_size, 2); /* log2 of HW_BSF_ENTRIES */
 	CAP(qpc_extension, 1);
 	CAP(dma_mmo_qp, 1);
 	CAP(log_dma_mmo_max_size, HW_LOG_MAX_MMO);

@@ -73,7 +73,8 @@ static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
 		return FW_R_MKC_ACCESS_MODE;
 	if (MKC(length64) && !is_indirect(mkc))
 		return FW_R_MKC_LENGTH64;
-	if (MKC(bsf_en) || MKC(bsf_octword_size))
+	if ((MKC(bsf_en) || MKC(bsf_octword_size)) &&
+	    (mode_of(mkc) != PRM_MKC_KLM || MKC(bsf_octword_size) != HW_BSF_ENTRIES))
 		return FW_R_MKC_BSF;
 	if (MKC(crypto_en))
 		return FW_R_MKC_CRYPTO;
@@ -195,7 +196,6 @@ static enum fw_r list_alloc(struct fw_call *k, struct hw_mkey *m, uint32_t idx, 
 		first = first ? first : b;
 		atomic_store(seg_owner_word(k->s, SEG_T_KLM, i), SEG_OWNER_DEVICE);
 	}
-	m->klm_max = entries;
 	return FW_R_NONE;
 }
 
@@ -203,7 +203,12 @@ static enum fw_r list_make(struct fw_call *k, struct hw_mkey *m, uint32_t idx, c
 {
 	uint32_t n = LAYOUT_GET32(create_mkey_in, k->in, translations_octword_actual_size);
 	const uint8_t *list = (const uint8_t *)k->in + LAYOUT_SZ(create_mkey_in);
-	enum fw_r r = list_alloc(k, m, idx, (uint32_t)MKC(translations_octword_size));
+	uint32_t most = (uint32_t)MKC(translations_octword_size);
+	uint32_t bsf = (uint32_t)MKC(bsf_octword_size);
+	enum fw_r r = list_alloc(k, m, idx, most + bsf);
+
+	m->klm_max = most;
+	m->bsf_max = (uint8_t)bsf;
 
 	for (uint32_t i = 0; !r && i < n; i++)
 		memcpy(hw_klm_entry(k->s, m, i), list + i * HW_KLM_BYTES, HW_KLM_BYTES);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Extended SRQs, which are plain SRQs without tag matching, and PSVs, which are only numbers
- * without signatures. Called by exec.c under the HCA's lock.
+ * Extended SRQs, which are plain SRQs without tag matching, and PSVs, start values of
+ * signatures, which SET_PSV sets. Called by exec.c under the HCA's lock.
  */
 #include "fw/priv.h"
 

@@ -116,6 +116,29 @@ static void test_free_mkeys_wait_for_a_umr(void **state)
 		LAYOUT_GET(mkc, LAYOUT_IN(query_mkey_out, memory_key_mkey_entry, e->out), free), 1);
 }
 
+/* The BSF is behind the longest list. */
+static void test_signature_mkeys_have_space_for_a_bsf(void **state)
+{
+	struct env *e = *state;
+	uint32_t len = b_create_klm(e, PRM_MKC_KLM, 60, 0), idx;
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in);
+	const struct hw_mkey *m;
+
+	LAYOUT_SET(mkc, mkc, free, 1);
+	LAYOUT_SET(mkc, mkc, umr_en, 1);
+	LAYOUT_SET(mkc, mkc, bsf_en, 1);
+	LAYOUT_SET(mkc, mkc, bsf_octword_size, 4);
+	idx = make(e, len);
+	m = hw_mkey(&e->s, idx << 8);
+	assert_int_equal(m->klm_max, 60);
+	assert_int_equal(m->bsf_max, 4);
+	assert_int_equal(m->bsf, 1);
+	assert_int_equal(klms(e), 2);
+	assert_non_null(hw_klm_entry(&e->s, m, 63));
+	assert_int_equal(run_on(e, PRM_OP_DESTROY_MKEY, idx), FW_OK);
+	assert_int_equal(klms(e), 0);
+}
+
 /* Blocks whose maker died go with the file; those of other keys stay. */
 static void test_lists_go_with_their_file(void **state)
 {
@@ -186,6 +209,7 @@ int main(void)
 		env_test(test_mkey_iova_keeps_its_page_offset),
 		env_test(test_indirect_mkeys_keep_their_list),
 		env_test(test_free_mkeys_wait_for_a_umr),
+		env_test(test_signature_mkeys_have_space_for_a_bsf),
 		env_test(test_lists_go_with_their_file),
 		env_test(test_driver_mkey_takes_its_page_list),
 		env_test(test_a_key_registered_anew_keeps_its_number),

@@ -257,6 +257,9 @@ static void test_caps_name_what_is_there(void **state)
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, qos), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, qpc_extension), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, crypto), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, sho), 1);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, sigerr_domain_and_sig_type), 1);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, drain_sigerr), 0);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, dma_mmo_qp), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, log_dma_mmo_max_size), HW_LOG_MAX_MMO);
 }

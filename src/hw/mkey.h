@@ -48,6 +48,11 @@ struct hw_mkey {
 	uint32_t klm;        /* SEG_T_KLM index of the first block of the list; 0: none */
 	uint32_t klm_max;    /* number of entries that its blocks can hold */
 	_Atomic uint32_t klm_n;
+	/* Signatures: */
+	uint8_t bsf_max; /* 16-byte parts of a BSF behind the list, at entry klm_max */
+	uint8_t bsf;     /* mkc.bsf_en: the BSF applies */
+	/* an error was reported since a UMR has set the count of errors */
+	_Atomic uint8_t sig_told;
 } SEG_ELEM;
 
 /*
@@ -66,6 +71,7 @@ struct hw_mkey {
  * file owns a block until its key refers to it, then the device does, and it is freed with the key.
  */
 #define HW_KLM_BYTES 16
+#define HW_BSF_ENTRIES 4 /* entries of a BSF, which is behind the list */
 #define HW_KLM_PER_BLOCK 60
 #define HW_KLM_MORE 11
 struct hw_klm {

@@ -39,6 +39,7 @@ struct hw_obj {
 	_Atomic uint32_t refs;
 	_Atomic uint32_t state; /* [fw] RQ and SQ: PRM state 0 RST, 1 RDY, 3 ERR */
 	uint32_t type;          /* meaning depends on the kind */
+	_Atomic uint64_t psv;   /* PSV: the transient signature of the last SET_PSV */
 	struct hw_objref ref[HW_OBJ_REFS];
 	struct hw_evtarget async; /* RQ: the queue for its events */
 	uint8_t ctx[HW_OBJ_CTX];  /* [fw] the context as commands have set it, for QUERY */

@@ -162,11 +162,61 @@ static void err_cqe(void **state)
 	assert_string_equal(wqe_opcode_name(MLX5_OPCODE_MMO), "MMO");
 }
 
+/* rdma-core's structures of signatures are private: bytes as umr_finalize_and_set_psvs() makes
+ * them. */
+static void signatures(void **state)
+{
+	static const uint8_t bsf[WQE_BSF_BYTES] = {
+		0x90, 0xf0, 0x30, 3,    0xff, 0xff,        0xff, 0xff, 0x43, 0,   0,
+		9,    0,    0,    1,    8,    [48] = 0xc0, 0,    0xab, 0xcd, 1,   2,
+		3,    4,    2,    0x88, 0,    0,           0,    0x42, 0xff, 0xff};
+	static const uint8_t cqe[64] =
+		{[16] = 0x12, 0x34, 0xab, 0xcd, 0x12, 0x35,     0xab, 0xcd,        0,
+		 0,           0,    7,    0,    0,    0,        8,    [32] = 0x20, 0,
+		 0,           1,    0,    0x12, 0x34, 0x56,     0,    0,           0,
+		 0,           0,    0,    2,    8,    [57] = 1, 2,    3,           [63] = 0xc1};
+	const uint8_t *inl = bsf + WQE_BSF_MEM_INL;
+
+	assert_int_equal(LAYOUT_GET(wqe_bsf, bsf, bsf_size), WQE_BSF_WITH_INLINE);
+	assert_int_equal(LAYOUT_GET(wqe_bsf, bsf, sbs), 1);
+	assert_int_equal(LAYOUT_GET(wqe_bsf, bsf, check_byte_mask), 0xf0);
+	assert_int_equal(LAYOUT_GET(wqe_bsf, bsf, wire_bs), 0x30);
+	assert_int_equal(LAYOUT_GET(wqe_bsf, bsf, mem_bs), 3);
+	assert_int_equal(LAYOUT_GET(wqe_bsf, bsf, w_bfs),
+			 WQE_BFS_CRC32C | WQE_BFS_REPEAT | WQE_BFS_SEED_0);
+	assert_int_equal(LAYOUT_GET(wqe_bsf, bsf, w_psv), 9);
+	assert_int_equal(LAYOUT_GET(wqe_bsf, bsf, m_psv), 0x108);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, valid), 1);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, refresh), 1);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, apptag), 0xabcd);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, reftag), 0x01020304);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, sig_type), WQE_DIF_IPCS);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, repeat), 1);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, seed), 1);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, inc_reftag), 1);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, appref_escape), 1);
+	assert_int_equal(LAYOUT_GET(wqe_bsf_inl, inl, apptag_escape), 0);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, expected_trans_sig), 0x1234abcd);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, actual_trans_sig), 0x1235abcd);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, expected_ref_tag), 7);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, actual_ref_tag), 8);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, syndrome), CQE_SIG_GUARD);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, domain), CQE_SIG_MEMORY);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, mkey), 0x123456);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, sig_err_offset), 520);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, qpn), 0x010203);
+	assert_int_equal(LAYOUT_GET(sigerr_cqe, cqe, opcode), MLX5_CQE_SIG_ERR);
+	assert_int_equal(CQE_SIG_ERR, MLX5_CQE_SIG_ERR);
+	assert_int_equal(WQE_UMR_SIG_ERR, MLX5_WQE_UMR_CTRL_MKEY_MASK_SIG_ERR);
+	assert_int_equal(WQE_UMR_BSF_ENABLE, MLX5_WQE_UMR_CTRL_MKEY_MASK_BSF_ENABLE);
+	assert_int_equal(WQE_OP_SET_PSV, MLX5_OPCODE_SET_PSV);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ctrl), cmocka_unit_test(segments), cmocka_unit_test(av),
-		cmocka_unit_test(cqe),  cmocka_unit_test(err_cqe),
+		cmocka_unit_test(cqe),  cmocka_unit_test(err_cqe),  cmocka_unit_test(signatures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

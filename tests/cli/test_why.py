@@ -882,9 +882,27 @@ class Decode(Why):
                            '00000040 00000142 00007f00 00001000' '00000040 00000143 00007f00 00002000', '--wqe')
         got = self.fields(copy)
         self.assertEqual((copy['name'], got['mmo.lkey'], got['data.byte_count']), ('MMO', 0x111, 64))
+        # a UMR with a list of one entry and a BSF: T10-DIF in memory, CRC-32C on the wire
+        umr, = self.parts('00000a25 0000420d 00000008 00001400' '80000000 00010004 00000000 20003201'
+                          + '00000000' * 8 + '00000000 ffffff00 00000000 40000000' + '00000000' * 12
+                          + '00000400 00000142 00007f00 00001000' '80ff0103 ffffffff 42000009 00000008'
+                          + '00000000' * 8 + 'c000abcd 00000007 01800000 0040ffff', '--wqe')
+        got = self.fields(umr)
+        self.assertEqual((got['mkc.bsf_en'], got['klm.byte_count'], got['bsf.mem_bs'], got['bsf.w_psv'],
+                          got['bsf_memory.apptag'], got['bsf_memory.inc_reftag']), (1, 1024, 3, 9, 0xabcd, 1))
+        psv, = self.parts('00000b20 00004202 00000008 00000000' '00000009 00000000 ffffffff 00000000', '--wqe')
+        self.assertEqual((psv['name'], self.fields(psv)['psv.psv_index']), ('SET_PSV', 9))
         receive, = self.parts('00000040 00000142 00007f00 00001000 00000000 00000100 00000000 00000000',
                               '--wqe')
         self.assertEqual(receive['name'], 'receive')
+
+    def test_wrong_signatures(self):
+        part, = self.parts('00000000' * 4 + '1234abcd 1235abcd 00000007 00000007' '20000001 00001400'
+                           + '00000000 00000208' + '00000000' * 2 + '00000042 000000c0', '--cqe')
+        self.assertEqual(part['name'], 'SIG_ERR')
+        got = self.fields(part)
+        self.assertEqual([got[f] for f in ('syndrome', 'domain', 'mkey', 'sig_err_offset', 'qpn')],
+                         [0x2000, 1, 0x1400, 520, 0x42])
 
     def test_events(self):
         eqe = bytearray(64)

@@ -7,6 +7,7 @@
 #include "engine/test.h"
 #include "hw/flags.h"
 #include "hw/mkey.h"
+#include "hw/obj.h"
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
@@ -35,6 +36,7 @@ static struct t_qp *qp[QPS];
 static struct t_srq srq[SRQS];
 static struct t_cq xrc_cq;
 static uint32_t keys[NKEYS];
+static uint32_t psv;
 
 /* ---- the initial state, restored before each input */
 
@@ -62,8 +64,9 @@ static void save_table(enum seg_table_id t)
 
 static void save_all(void)
 {
-	static const enum seg_table_id all[] = {SEG_T_QP,  SEG_T_CQ,   SEG_T_SRQ,  SEG_T_MKEY,
-						SEG_T_KLM, SEG_T_PORT, SEG_T_PROC, SEG_T_EVQ};
+	static const enum seg_table_id all[] = {SEG_T_QP,   SEG_T_CQ,  SEG_T_SRQ,
+						SEG_T_MKEY, SEG_T_KLM, SEG_T_PORT,
+						SEG_T_PROC, SEG_T_EVQ, SEG_T_OBJ};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		save_table(all[i]);
@@ -147,6 +150,58 @@ static void bind_parts(struct hw_mkey *mk)
 	mk->free = 0;
 }
 
+/* Blocks of 512 bytes: T10-DIF in memory, and CRC-32C on the wire. */
+static void good_bsf(uint8_t bsf[WQE_BSF_BYTES])
+{
+	memset(bsf, 0, WQE_BSF_BYTES);
+	LAYOUT_SET(wqe_bsf, bsf, bsf_size, WQE_BSF_WITH_INLINE);
+	LAYOUT_SET(wqe_bsf, bsf, check_byte_mask, 0xff);
+	LAYOUT_SET(wqe_bsf, bsf, raw_data_size, UINT32_MAX);
+	LAYOUT_SET(wqe_bsf, bsf, wire_bs, 1);
+	LAYOUT_SET(wqe_bsf, bsf, mem_bs, 1);
+	LAYOUT_SET(wqe_bsf, bsf, w_bfs, WQE_BFS_CRC32C | WQE_BFS_REPEAT);
+	LAYOUT_SET(wqe_bsf, bsf, w_psv, psv);
+	LAYOUT_SET(wqe_bsf, bsf, m_psv, psv);
+	LAYOUT_SET(wqe_bsf_inl, bsf + WQE_BSF_MEM_INL, valid, 1);
+	LAYOUT_SET(wqe_bsf_inl, bsf + WQE_BSF_MEM_INL, refresh, 1);
+	LAYOUT_SET(wqe_bsf_inl, bsf + WQE_BSF_MEM_INL, repeat, 1);
+	LAYOUT_SET(wqe_bsf_inl, bsf + WQE_BSF_MEM_INL, sig_type, WQE_DIF_CRC);
+	LAYOUT_SET(wqe_bsf_inl, bsf + WQE_BSF_MEM_INL, inc_reftag, 1);
+}
+
+/* A signature key over two parts of QP 1's memory. */
+static void sign(struct hw_mkey *mk)
+{
+	struct hw_obj *o;
+	struct mlx5_wqe_umr_klm_seg *e;
+	uint8_t bsf[WQE_BSF_BYTES];
+
+	fz_check(!seg_alloc(&bed->s, SEG_T_OBJ, T_OWNER, &psv));
+	o = seg_at(&bed->s, SEG_T_OBJ, psv);
+	o->kind = HW_OBJ_PSV;
+	o->ref[0].idx = bed->pd[1];
+	for (uint32_t i = 0; i < 2; i++) {
+		e = (void *)hw_klm_entry(&bed->s, mk, i);
+		e->mkey = htobe32(keys[1]);
+		e->byte_count = htobe32(1600 + i * 160);
+		e->address = htobe64((uintptr_t)qp[1]->mem + i * 4096);
+	}
+	mk->klm_max -= HW_BSF_ENTRIES;
+	mk->bsf_max = HW_BSF_ENTRIES;
+	good_bsf(bsf);
+	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++)
+		memcpy(hw_klm_entry(&bed->s, mk, mk->klm_max + i), bsf + i * HW_KLM_BYTES,
+		       HW_KLM_BYTES);
+	LAYOUT_SET(mkc, mk->mkc, bsf_en, 1);
+	LAYOUT_SET(mkc, mk->mkc, len, 3360);
+	LAYOUT_SET(mkc, mk->mkc, rr, 1);
+	LAYOUT_SET(mkc, mk->mkc, rw, 1);
+	LAYOUT_SET(mkc, mk->mkc, lw, 1);
+	eng_mkey_fields(mk);
+	mk->klm_n = 2;
+	mk->free = 0;
+}
+
 static void up(void)
 {
 	static const enum prm_st st[QPS] = {PRM_ST_RC,  PRM_ST_RC,  PRM_ST_RC,  PRM_ST_RC,
@@ -179,6 +234,7 @@ static void up(void)
 	for (unsigned int i = 0; i < LISTS; i++)
 		keys[QPS + 3 + i] = t_indirect_key(bed, bed->pd[i % 2], PRM_MKC_KLM, 70)->key;
 	bind_parts(hw_mkey(&bed->s, keys[QPS + 3 + LISTS - 1]));
+	sign(hw_mkey(&bed->s, keys[QPS + 3 + 1]));
 	wqe_arena_allow(qp[0]->mem + T_MEM, 4096);
 	wqe_arena_allow(qp[1]->mem + T_MEM, 4096);
 	save_all();
@@ -233,15 +289,28 @@ static unsigned int sges(struct fz *f, struct t_sge *s, unsigned int max, unsign
 	return n;
 }
 
+enum { UMR_MAX = 48 + 64 + 16 * 16 + WQE_BSF_BYTES };
+
+/* A BSF that is right but for some bytes. */
+static void a_bsf(struct fz *f, uint8_t *to)
+{
+	good_bsf(to);
+	for (uint32_t n = fz_u8(f) % 4; n; n--) {
+		uint8_t at = fz_u8(f) % WQE_BSF_BYTES;
+
+		to[at] = fz_u8(f);
+	}
+}
+
 /* A UMR after its control segment, nearly as libmlx5 makes it. Returns its length. */
-static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[48 + 64 + 16 * 16])
+static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[UMR_MAX])
 {
 	struct mlx5_wqe_umr_ctrl_seg *c = (void *)body;
 	struct mlx5_wqe_mkey_context_seg *mkc = (void *)(c + 1);
 	struct mlx5_wqe_umr_klm_seg *e = (void *)(mkc + 1);
 	uint8_t n = fz_u8(f) % 17, shape = fz_u8(f);
 
-	memset(body, 0, 48 + 64 + 16 * 16);
+	memset(body, 0, UMR_MAX);
 	c->flags = fz_u8(f);
 	c->klm_octowords = htobe16(shape & 1 ? fz_u16(f) : n);
 	c->mkey_mask = htobe64(shape & 2 ? fz_u64(f) : 0x203c6041);
@@ -263,12 +332,20 @@ static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[48 + 64 + 
 		r->repeat_count = htobe32(fz_u16(f));
 		r->num_ent = htobe16(fz_u8(f));
 	}
-	return 48 + 64 + n * 16u;
+	if (!(shape & 64))
+		return 48 + 64 + n * 16u;
+	c->flags |= 0x80;
+	c->flags &= 0xef;
+	c->translation_offset = htobe16(HW_BSF_ENTRIES);
+	c->mkey_mask |= htobe64(WQE_UMR_BSF_ENABLE | WQE_UMR_SIG_ERR);
+	mkc->flags_pd |= htobe32(1u << 30);
+	a_bsf(f, (uint8_t *)(e + n));
+	return 48 + 64 + n * 16u + WQE_BSF_BYTES;
 }
 
 /* What follows the control segment of a UMR or MMO, or the operands of an atomic. */
 static void request_body(struct fz *f, unsigned int i, uint8_t flags, struct t_wr *wr,
-			 uint8_t body[48 + 64 + 16 * 16], uint8_t operands[32])
+			 uint8_t body[UMR_MAX], uint8_t operands[32])
 {
 	if (wr->opcode == MLX5_OPCODE_UMR) {
 		wr->imm = a_key(f, i);
@@ -280,6 +357,12 @@ static void request_body(struct fz *f, unsigned int i, uint8_t flags, struct t_w
 		wr->opmod = flags & 8 ? fz_u8(f) : WQE_OPMOD_MMO_DMA;
 		wr->raw_len = flags & 16 ? 0 : 16;
 		fz_bytes(f, body, wr->raw_len);
+		wr->raw = body;
+	} else if (wr->opcode == MLX5_OPCODE_SET_PSV) {
+		fz_bytes(f, body, 16);
+		if (!(flags & 8))
+			be32_store(body, psv);
+		wr->raw_len = 16;
 		wr->raw = body;
 	} else if (flags & 4 || wr->opcode == MLX5_OPCODE_ATOMIC_CS ||
 		   wr->opcode == MLX5_OPCODE_ATOMIC_FA) {
@@ -297,9 +380,9 @@ static void post(struct fz *f, unsigned int i, bool ring)
 		MLX5_OPCODE_SEND,           MLX5_OPCODE_SEND_IMM,  MLX5_OPCODE_RDMA_WRITE,
 		MLX5_OPCODE_RDMA_WRITE_IMM, MLX5_OPCODE_RDMA_READ, MLX5_OPCODE_ATOMIC_CS,
 		MLX5_OPCODE_ATOMIC_FA,      MLX5_OPCODE_NOP,       MLX5_OPCODE_UMR,
-		MLX5_OPCODE_SEND_INVAL,     MLX5_OPCODE_MMO};
+		MLX5_OPCODE_SEND_INVAL,     MLX5_OPCODE_MMO,       MLX5_OPCODE_SET_PSV};
 	uint8_t flags = fz_u8(f), inl[256], operands[32];
-	_Alignas(8) uint8_t body[48 + 64 + 16 * 16];
+	_Alignas(8) uint8_t body[UMR_MAX];
 	struct mlx5_wqe_av av = {0};
 	struct t_sge sge[8];
 	struct t_wr wr = {.fm_ce_se = fz_u8(f), .sge = sge};

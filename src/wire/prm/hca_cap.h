@@ -38,6 +38,8 @@
 	F(cmd_hca_cap, qpc_extension, 0x122, 1)                   \
 	F(cmd_hca_cap, log_max_ra_req_dc, 0x12a, 6)               \
 	F(cmd_hca_cap, log_max_ra_res_dc, 0x13a, 6)               \
+	F(cmd_hca_cap, sig_crc64_xp10, 0x147, 1)                  \
+	F(cmd_hca_cap, sig_crc32c, 0x148, 1)                      \
 	F(cmd_hca_cap, log_max_ra_req_qp, 0x14a, 6)               \
 	F(cmd_hca_cap, rts2rts_qp_udp_sport, 0x151, 1)            \
 	F(cmd_hca_cap, rts2rts_lag_tx_port_affinity, 0x152, 1)    \
@@ -66,6 +68,7 @@
 	F(cmd_hca_cap, num_ports, 0x1b8, 8)                       \
 	F(cmd_hca_cap, log_max_msg, 0x1c3, 5)                     \
 	F(cmd_hca_cap, stat_rate_support, 0x1e0, 16)              \
+	F(cmd_hca_cap, sig_block_4048, 0x1f0, 1)                  \
 	F(cmd_hca_cap, init2_lag_tx_port_affinity, 0x1f8, 1)      \
 	F(cmd_hca_cap, cqe_version, 0x1fc, 4)                     \
 	F(cmd_hca_cap, compact_address_vector, 0x200, 1)          \

@@ -52,6 +52,30 @@ LAYOUT(cqe64, 0x40, CQE_L_cqe64)
 	F(err_cqe, owner, 0x1ff, 1)
 LAYOUT(err_cqe, 0x40, CQE_L_err)
 
+/*
+ * A wrong signature in data that went through a key (struct mlx5_sigerr_cqe in rdma-core's
+ * providers/mlx5/cq.c; struct mlx5_sig_err_cqe in Linux include/linux/mlx5/device.h has the qpn,
+ * too). T10-DIF: guard and application tag are one trans_sig.
+ */
+#define CQE_L_sigerr(F)                                         \
+	F(sigerr_cqe, expected_trans_sig, 0x80, 32, LAYOUT_HEX) \
+	F(sigerr_cqe, actual_trans_sig, 0xa0, 32, LAYOUT_HEX)   \
+	F(sigerr_cqe, expected_ref_tag, 0xc0, 32, LAYOUT_HEX)   \
+	F(sigerr_cqe, actual_ref_tag, 0xe0, 32, LAYOUT_HEX)     \
+	F(sigerr_cqe, syndrome, 0x100, 16, LAYOUT_HEX)          \
+	F(sigerr_cqe, sig_type, 0x110, 8)                       \
+	F(sigerr_cqe, domain, 0x118, 8)                         \
+	F(sigerr_cqe, mkey, 0x120, 32)                          \
+	F(sigerr_cqe, sig_err_offset, 0x140, 64)                \
+	F(sigerr_cqe, qpn, 0x1c8, 24)                           \
+	F(sigerr_cqe, signature, 0x1f0, 8)                      \
+	F(sigerr_cqe, opcode, 0x1f8, 4)                         \
+	F(sigerr_cqe, owner, 0x1ff, 1)
+LAYOUT(sigerr_cqe, 0x40, CQE_L_sigerr)
+/* sigerr_cqe.syndrome (MLX5_SIGERR_CQE_SYNDROME_*), domain. */
+enum { CQE_SIG_REFTAG = 1 << 11, CQE_SIG_APPTAG = 1 << 12, CQE_SIG_GUARD = 1 << 13 };
+enum { CQE_SIG_WIRE = 0, CQE_SIG_MEMORY = 1 };
+
 #define CQE_V_OPCODE(V)          \
 	V(CQE, REQ, 0)           \
 	V(CQE, RESP_WR_IMM, 1)   \
@@ -59,6 +83,7 @@ LAYOUT(err_cqe, 0x40, CQE_L_err)
 	V(CQE, RESP_SEND_IMM, 3) \
 	V(CQE, RESP_SEND_INV, 4) \
 	V(CQE, RESIZE, 5)        \
+	V(CQE, SIG_ERR, 12)      \
 	V(CQE, REQ_ERR, 13)      \
 	V(CQE, RESP_ERR, 14)     \
 	V(CQE, INVALID, 15)

@@ -15,11 +15,15 @@ LAYOUT_TABLE(wqe_klm, WQE_L_klm)
 LAYOUT_TABLE(wqe_repeat, WQE_L_repeat)
 LAYOUT_TABLE(wqe_repeat_ent, WQE_L_repeat_ent)
 LAYOUT_TABLE(wqe_mmo, WQE_L_mmo)
+LAYOUT_TABLE(wqe_psv, WQE_L_psv)
+LAYOUT_TABLE(wqe_bsf, WQE_L_bsf)
+LAYOUT_TABLE(wqe_bsf_inl, WQE_L_bsf_inl)
 LAYOUT_TABLE(wqe_av, WQE_L_av)
 LAYOUT_TABLE(wqe_srq_next, WQE_L_srq_next)
 LAYOUT_TABLE(ib_grh, WQE_L_grh)
 LAYOUT_TABLE(cqe64, CQE_L_cqe64)
 LAYOUT_TABLE(err_cqe, CQE_L_err)
+LAYOUT_TABLE(sigerr_cqe, CQE_L_sigerr)
 
 #define IB_EVENT_ROW(nr, name) [nr] = #name,
 static const char *const events[] = {IB_EVENTS(IB_EVENT_ROW)};

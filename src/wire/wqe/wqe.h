@@ -68,7 +68,8 @@ LAYOUT(wqe_data, 0x10, WQE_L_data)
 
 /*
  * UMR: control, the new context of the key (layout mkc) and its list, inline or by a data segment.
- * klm_octowords is the number of entries in the list.
+ * klm_octowords is the number of entries in the list. Without translation_offset_en the offset is
+ * the size of BSFs behind the list, in 16 bytes.
  */
 #define WQE_L_umr(F)                               \
 	F(wqe_umr, inline_list, 0x00, 1)           \
@@ -90,6 +91,8 @@ enum {
 	WQE_UMR_START_ADDR = 1 << 6,
 	WQE_UMR_PD = 1 << 7,
 	WQE_UMR_EN_RINVAL = 1 << 8,
+	WQE_UMR_SIG_ERR = 1 << 9,
+	WQE_UMR_BSF_ENABLE = 1 << 12,
 	WQE_UMR_MKEY = 1 << 13,
 	WQE_UMR_QPN = 1 << 14,
 	WQE_UMR_LR = 1 << 17,
@@ -137,6 +140,55 @@ LAYOUT(wqe_mmo, 0x10, WQE_L_mmo)
 #define WQE_MMO_SRC 0x20 /* Byte offsets in the WQE. */
 #define WQE_MMO_DEST 0x30
 #define WQE_MMO_BYTES 0x40
+
+/* SET_PSV: start value of the signatures that refer to the PSV (struct mlx5_wqe_set_psv_seg). */
+#define WQE_L_psv(F)                    \
+	F(wqe_psv, psv_index, 0x08, 24) \
+	F(wqe_psv, syndrome, 0x20, 16)  \
+	F(wqe_psv, transient_signature, 0x40, 64)
+LAYOUT(wqe_psv, 0x10, WQE_L_psv)
+
+/*
+ * The byte stream format of a signature key, behind the list of a UMR: the format in memory (m) and
+ * on the wire (w), and two inline parts with the tags of T10-DIF (struct mlx5_bsf in rdma-core's
+ * providers/mlx5/wqe.h, Linux include/linux/mlx5/qp.h). With `sbs` both have the blocks of memory,
+ * and wire_bs is a mask of signature bytes that are copied.
+ */
+#define WQE_L_bsf(F)                         \
+	F(wqe_bsf, bsf_size, 0x00, 2)        \
+	F(wqe_bsf, sbs, 0x03, 1)             \
+	F(wqe_bsf, check_byte_mask, 0x08, 8) \
+	F(wqe_bsf, wire_bs, 0x10, 8)         \
+	F(wqe_bsf, mem_bs, 0x18, 8)          \
+	F(wqe_bsf, raw_data_size, 0x20, 32)  \
+	F(wqe_bsf, w_bfs, 0x40, 8)           \
+	F(wqe_bsf, w_psv, 0x48, 24)          \
+	F(wqe_bsf, m_bfs, 0x60, 8)           \
+	F(wqe_bsf, m_psv, 0x68, 24)
+LAYOUT(wqe_bsf, 0x20, WQE_L_bsf)
+
+#define WQE_L_bsf_inl(F)                       \
+	F(wqe_bsf_inl, valid, 0x00, 1)         \
+	F(wqe_bsf_inl, refresh, 0x01, 1)       \
+	F(wqe_bsf_inl, apptag, 0x10, 16)       \
+	F(wqe_bsf_inl, reftag, 0x20, 32)       \
+	F(wqe_bsf_inl, sig_type, 0x40, 8)      \
+	F(wqe_bsf_inl, repeat, 0x48, 1)        \
+	F(wqe_bsf_inl, seed, 0x4c, 1)          \
+	F(wqe_bsf_inl, inc_reftag, 0x69, 1)    \
+	F(wqe_bsf_inl, appref_escape, 0x6e, 1) \
+	F(wqe_bsf_inl, apptag_escape, 0x6f, 1) \
+	F(wqe_bsf_inl, app_bitmask, 0x70, 16)
+LAYOUT(wqe_bsf_inl, 0x10, WQE_L_bsf_inl)
+#define WQE_BSF_BYTES 0x40    /* both parts */
+#define WQE_BSF_WIRE_INL 0x20 /* Byte offsets. */
+#define WQE_BSF_MEM_INL 0x30
+enum { WQE_BSF_WITH_INLINE = 2 };           /* bsf_size */
+enum { WQE_DIF_CRC = 1, WQE_DIF_IPCS = 2 }; /* sig_type */
+/* w_bfs, m_bfs: 0 for T10-DIF, or a CRC and flags. */
+#define WQE_BFS_CRC 0xf0
+enum { WQE_BFS_CRC32 = 0x20, WQE_BFS_CRC32C = 0x40, WQE_BFS_CRC64 = 0x50 };
+enum { WQE_BFS_REPEAT = 2, WQE_BFS_SEED_0 = 1 };
 
 /*
  * Address vector of a datagram; without `ext` it has only the first 16 bytes. On Ethernet rlid is

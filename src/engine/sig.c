@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Signature keys (mlx5dv_wr_set_mkey_sig_block(3), mlx5dv_mkey_check(3)): their format (BSF), start
+ * values (PSV), and the memory behind a range of them.
+ * Called by mkey.c, xlt.c and umr.c. sig_copy.c moves the data.
+ *
+ * Inferred, as no document says it: each transfer starts with the tags in the BSF, and a block's
+ * number is its place in the key; a transfer begins at the start of a block.
+ */
+#include "engine/sig.h"
+
+#include "hw/obj.h"
+#include "hw/qp.h"
+
+/* bs_to_bs_selector() in rdma-core's providers/mlx5/qp.c */
+static const uint32_t block_sizes[] = {[1] = 512, [2] = 520, [3] = 4096, [4] = 4160, [6] = 4048};
+
+static uint32_t block_size(uint32_t code)
+{
+	return code < sizeof(block_sizes) / sizeof(block_sizes[0]) ? block_sizes[code] : 0;
+}
+
+static bool parse_crc(struct sig_domain *d, uint32_t bfs)
+{
+	bool zero = bfs & WQE_BFS_SEED_0;
+
+	if (!(bfs & WQE_BFS_REPEAT) || bfs & 0xc)
+		return false;
+	d->bytes = 4;
+	d->seed = zero ? 0 : (uint64_t)UINT32_MAX << 32;
+	switch (bfs & WQE_BFS_CRC) {
+	case WQE_BFS_CRC32:
+		d->kind = SIG_CRC32;
+		return true;
+	case WQE_BFS_CRC32C:
+		d->kind = SIG_CRC32C;
+		return true;
+	case WQE_BFS_CRC64:
+		d->kind = SIG_CRC64;
+		d->bytes = 8;
+		d->seed = zero ? 0 : UINT64_MAX;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool parse_dif(struct sig_domain *d, const uint8_t *inl)
+{
+	uint8_t type = LAYOUT_GET8(wqe_bsf_inl, inl, sig_type);
+
+	if (!LAYOUT_GET(wqe_bsf_inl, inl, valid) || !LAYOUT_GET(wqe_bsf_inl, inl, refresh) ||
+	    !LAYOUT_GET(wqe_bsf_inl, inl, repeat) || (type != WQE_DIF_CRC && type != WQE_DIF_IPCS))
+		return false;
+	d->kind = SIG_DIF;
+	d->bytes = 8;
+	d->seed = LAYOUT_GET(wqe_bsf_inl, inl, seed) ? UINT64_C(0xffff) << 48 : 0;
+	d->is_ip = type == WQE_DIF_IPCS;
+	d->app = (uint16_t)LAYOUT_GET(wqe_bsf_inl, inl, apptag);
+	d->ref = LAYOUT_GET32(wqe_bsf_inl, inl, reftag);
+	d->inc_ref = LAYOUT_GET(wqe_bsf_inl, inl, inc_reftag);
+	d->escape_app = LAYOUT_GET(wqe_bsf_inl, inl, apptag_escape);
+	d->escape_appref = LAYOUT_GET(wqe_bsf_inl, inl, appref_escape);
+	return true;
+}
+
+static bool parse_domain(struct sig_domain *d, uint32_t block, uint32_t bfs, uint32_t psv,
+			 const uint8_t *inl)
+{
+	if (!block)
+		return false;
+	d->block = block;
+	d->psv = psv;
+	return bfs ? parse_crc(d, bfs) : parse_dif(d, inl);
+}
+
+/* Bit i of the mask stands for byte i of the number. */
+static uint64_t byte_mask(uint32_t mask)
+{
+	uint64_t v = 0;
+
+	for (uint32_t i = 0; i < 8; i++)
+		v |= (uint64_t)(mask >> i & 1 ? 0xff : 0) << 8 * i;
+	return v;
+}
+
+bool sig_parse(const uint8_t bsf[WQE_BSF_BYTES], struct sig_key *k)
+{
+	uint32_t mem = LAYOUT_GET32(wqe_bsf, bsf, mem_bs);
+	uint32_t wire = LAYOUT_GET32(wqe_bsf, bsf, wire_bs);
+
+	*k = (struct sig_key){.same = LAYOUT_GET(wqe_bsf, bsf, sbs),
+			      .check = byte_mask(LAYOUT_GET32(wqe_bsf, bsf, check_byte_mask)),
+			      .longest = LAYOUT_GET(wqe_bsf, bsf, raw_data_size)};
+	if (!mem && !wire && !k->same)
+		return true;
+	if (LAYOUT_GET(wqe_bsf, bsf, bsf_size) != WQE_BSF_WITH_INLINE)
+		return false;
+	if (k->same)
+		k->copy = byte_mask(wire);
+	if (mem && !parse_domain(&k->mem, block_size(mem), LAYOUT_GET32(wqe_bsf, bsf, m_bfs),
+				 LAYOUT_GET32(wqe_bsf, bsf, m_psv), bsf + WQE_BSF_MEM_INL))
+		return false;
+	if ((k->same || wire) &&
+	    !parse_domain(&k->wire, block_size(k->same ? mem : wire),
+			  LAYOUT_GET32(wqe_bsf, bsf, w_bfs), LAYOUT_GET32(wqe_bsf, bsf, w_psv),
+			  bsf + WQE_BSF_WIRE_INL))
+		return false;
+	return !k->same || k->mem.kind == k->wire.kind;
+}
+
+static struct hw_obj *psv_of(struct seg *s, uint32_t idx, uint32_t pdn)
+{
+	struct hw_obj *o = hw_obj(s, idx);
+
+	return o && o->kind == HW_OBJ_PSV && o->ref[0].idx == pdn ? o : NULL;
+}
+
+static bool psv_read(struct seg *s, uint32_t pdn, struct sig_domain *d)
+{
+	const struct hw_obj *o = d->bytes ? psv_of(s, d->psv, pdn) : NULL;
+
+	if (o)
+		d->first = atomic_load_explicit(&o->psv, memory_order_relaxed);
+	return o || !d->bytes;
+}
+
+enum eng_why sig_open(struct seg *s, const struct hw_mkey *mk, struct sig_key *k)
+{
+	uint8_t bsf[WQE_BSF_BYTES];
+
+	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++) {
+		const uint8_t *e = hw_klm_entry(s, mk, mk->klm_max + i);
+
+		if (!e)
+			return ENG_W_LKEY;
+		memcpy(bsf + i * HW_KLM_BYTES, e, HW_KLM_BYTES);
+	}
+	if (!sig_parse(bsf, k))
+		return ENG_W_LKEY;
+	return psv_read(s, mk->pdn, &k->mem) && psv_read(s, mk->pdn, &k->wire) ? ENG_W_NONE
+									       : ENG_W_SIG_PSV;
+}
+
+void sig_load(struct seg *s, const struct hw_mkey *mk, const uint8_t *bsf)
+{
+	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++)
+		memcpy(hw_klm_entry(s, mk, mk->klm_max + i), bsf + i * HW_KLM_BYTES, HW_KLM_BYTES);
+}
+
+/* Do blocks of both sides begin here? */
+static bool block_begins(const struct sig_key *k, uint64_t data)
+{
+	return !(k->mem.bytes && data % k->mem.block) && !(k->wire.bytes && data % k->wire.block);
+}
+
+/*
+ * Offset `n` of a data segment in bytes of data. Signatures count if they are on both sides and are
+ * not replaced by others: mlx5dv examples receive 4096 bytes into a key of 4100 that adds CRCs, and
+ * rdma_rw_ctx_signature_init() of Linux takes them off where the wire has none.
+ */
+static uint64_t local_data(const struct sig_key *k, uint64_t n)
+{
+	return k->same ? sig_data(&k->mem, n) : n;
+}
+
+static uint64_t local_wire(const struct sig_key *k, uint64_t n)
+{
+	return k->same ? n : sig_place(&k->wire, n);
+}
+
+enum eng_why sig_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
+		     const struct sig_key *k, uint64_t addr, uint64_t len, uint32_t qpn,
+		     uint32_t access)
+{
+	bool local = access & (HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE);
+	uint64_t off = addr - mk->start, end = off + len, from, to;
+	enum eng_why why;
+
+	if (access & HW_ACC_ATOMIC)
+		return ENG_W_LKEY_ACCESS;
+	if (end < off)
+		return ENG_W_LKEY_RANGE;
+	from = local ? local_data(k, off) : sig_data(&k->wire, off);
+	to = local ? local_data(k, end) : sig_data(&k->wire, end);
+	if (local) {
+		off = local_wire(k, off);
+		end = local_wire(k, end);
+	}
+	if (!block_begins(k, from) || off != sig_place(&k->wire, from) || to > k->longest ||
+	    to > mk->len || sig_place(&k->mem, to) > mk->len)
+		return ENG_W_LKEY_RANGE;
+	from = sig_place(&k->mem, from);
+	why = xlt_check(s, mk, mk->start + from, sig_place(&k->mem, to) - from, qpn, access);
+	if (why)
+		return why;
+	l->sig = true;
+	return sgl_add_special(l, (struct mem_slot){ENG_SLOT_SIG, mk->key}, off, end - off)
+		       ? ENG_W_WQE_MALFORMED
+		       : ENG_W_NONE;
+}
+
+uint64_t sig_wire_length(struct seg *s, uint32_t key, uint64_t n)
+{
+	const struct hw_mkey *mk = hw_mkey(s, key);
+	struct sig_key k;
+
+	return mk && mk->bsf && !sig_open(s, mk, &k) ? local_wire(&k, n) : n;
+}
+
+enum eng_out sig_set_psv(struct eng_run *r)
+{
+	const uint8_t *seg = r->wqe + WQE_SEG;
+	struct hw_obj *o = NULL;
+
+	if (r->bytes != 2 * WQE_SEG)
+		r->why = ENG_W_WQE_MALFORMED;
+	else if (!(o = psv_of(r->s, LAYOUT_GET32(wqe_psv, seg, psv_index), r->qp->pdn)))
+		r->why = ENG_W_SIG_PSV;
+	else
+		r->why = ENG_W_NONE;
+	if (r->why)
+		return ENG_FAILED;
+	atomic_store_explicit(&o->psv, LAYOUT_GET(wqe_psv, seg, transient_signature),
+			      memory_order_relaxed);
+	return ENG_DONE;
+}
