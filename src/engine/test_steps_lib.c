@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Implements test_steps.h: the scenes, what their senders do, and what is right afterwards. */
+#include "engine/test_sig.h"
 #include "engine/test_steps.h"
 #include "util/for_tests.h"
 #include "wire/prm/dct.h"
@@ -67,6 +68,22 @@ static void write_badly(struct scene *x, struct t_qp *c)
 				 .rkey = x->b->key ^ 0xff,
 				 .inl = "x",
 				 .inl_len = 1});
+}
+
+/* To the receiver's signature key, a block with a wrong CRC. */
+static void write_signed(struct scene *x, struct t_qp *c)
+{
+	struct t_sge sge = t_own(c, 0, 516);
+
+	seg_for_each_live (&c->t->s, SEG_T_MKEY, i) {
+		const struct hw_mkey *mk = seg_at(&c->t->s, SEG_T_MKEY, i);
+
+		if (mk->bsf)
+			t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+						 .rkey = mk->key,
+						 .sge = &sge,
+						 .nsge = 1});
+	}
 }
 
 void child(struct bed *e)
@@ -292,6 +309,36 @@ static void check_drain(struct scene *x, bool whole)
 	assert_int_equal(signals, n);
 }
 
+static void setup_signed(struct scene *x)
+{
+	struct skey k = {.wire = {.kind = F_CRC32C, .ones = true}, .check = 0xff};
+	struct klm part;
+	uint8_t bsf[64];
+
+	skey_make(&k, x->b, 1);
+	part = (struct klm){x->b->key, (uintptr_t)x->b->mem + F_KEY_AT, 512};
+	entry_set((void *)hw_klm_entry(seg_of(x), k.mk, 0), &part);
+	bsf_of(&k, bsf);
+	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++)
+		memcpy(hw_klm_entry(seg_of(x), k.mk, F_KLMS + i), bsf + i * 16, 16);
+	k.mk->klm_n = 1;
+	LAYOUT_SET(mkc, k.mk->mkc, bsf_en, 1);
+	key_open(k.mk, 0, 512, ALL);
+}
+
+/* The error is reported once, if the message was written. */
+static void check_signed(struct scene *x, bool whole)
+{
+	uint32_t n = count_cqes(x, MLX5_CQE_SIG_ERR);
+
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n);
+	if (whole)
+		assert_int_equal(n, 1);
+	else
+		assert_true(n <= 1);
+	assert_int_equal(count_events(x, x->b->evq, -1), 0);
+}
+
 const struct scenario scenarios[] = {
 	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
 	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
@@ -304,6 +351,7 @@ const struct scenario scenarios[] = {
 	{"CQ overrun", PRM_ST_RC, false, setup_full, send_one, check_overrun},
 	{"DEVX subscribers", PRM_ST_RC, false, setup_devx, send_one, check_devx},
 	{"wrong access key", HW_ST_DCT, true, setup_dct, send_badly, check_key},
+	{"wrong signature", PRM_ST_RC, false, setup_signed, write_signed, check_signed},
 	{"drain of a DCT", HW_ST_DCT, true, setup_drain, drain_target, check_drain},
 };
 const uint32_t nscenarios = sizeof(scenarios) / sizeof(scenarios[0]);
