@@ -421,11 +421,20 @@ static int take_locked(struct seg *s, uint32_t evq, struct seg_evq *q, int fd, s
 	return 0;
 }
 
+/* Nothing to read, and the FIFO has no stray byte either: no need for the lock. */
+static bool is_idle(struct seg *s, uint32_t evq, uint32_t gen)
+{
+	const struct seg_evq *q = seg_live(s, SEG_T_EVQ, evq);
+
+	return q && q->gen == gen && atomic_load(&q->lazy) == EVQ_LAZY && !atomic_load(&q->byte) &&
+	       !atomic_load(&q->asked) && !evq_ready(s, q);
+}
+
 int evq_take(struct seg *s, uint32_t evq, uint32_t gen, int fd, size_t fixed, size_t room,
 	     struct seg_evrec *rec)
 {
 	struct seg_evq *q;
-	int ret = evq_enter(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
+	int ret = is_idle(s, evq, gen) ? -EAGAIN : evq_enter(s, evq, gen, SEG_LOCK_CTRL_NS, &q);
 
 	if (ret)
 		return ret;

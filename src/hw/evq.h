@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The event queues behind readable files (completion channels, async events, DEVX, umad). The
- * records are here; the file is a FIFO that gets one byte per record and is empty when there is
- * none. Any process of the fabric pushes records, in a trap too.
+ * records are here; the file is a FIFO that gets one byte per record, for those who wait for that,
+ * and is empty when there is no record. Any process of the fabric pushes records, in a trap too.
  */
 #ifndef SOFTHCA_HW_EVQ_H
 #define SOFTHCA_HW_EVQ_H

@@ -130,9 +130,11 @@ static void fifo_drain(int fd, int keep)
 	char buf[1024];
 	int n = 0, r;
 
+	/* A byte that comes behind the count has a record that the caller finds, or its pusher. */
 	while (!(r = sys_ioctl(fd, FIONREAD, &n)) && n > keep) {
 		n -= keep;
-		if (sys_read(fd, buf, (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf)) <= 0)
+		if (sys_read(fd, buf, (size_t)n < sizeof(buf) ? (size_t)n : sizeof(buf)) <= 0 ||
+		    (size_t)n < sizeof(buf))
 			return;
 	}
 	/* If a filter (seccomp) refuses to count the bytes, read all or none. */

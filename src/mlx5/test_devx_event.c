@@ -86,7 +86,9 @@ static int subscribe(struct test_env *e, int fd, bool object, uint16_t event, ui
 
 static ssize_t event_read(struct test_env *e, int fd, void *buf, size_t n)
 {
-	return uv_event_read(fd_file(fd), fd, buf, n, true, NULL);
+	struct uv_event_wait w;
+
+	return uv_event_read(fd_file(fd), fd, buf, n, true, &w);
 }
 
 static void raise_comm_est(struct test_env *e, uint8_t mark)

@@ -167,7 +167,7 @@ static int attach_publish(int fd, enum seg_file_kind kind, uint32_t file, uint32
 		f->obj = obj;
 		r = fdtab_set(fd, f);
 	}
-	if (!r && (kind == SEG_FILE_UMAD || kind == SEG_FILE_RDMA_CM))
+	if (!r && kind != SEG_FILE_UVERBS && kind != SEG_FILE_ISSM)
 		atomic_store(&wait_files, 1);
 	if (r) {
 		f->obj = NULL;
@@ -522,6 +522,19 @@ bool shim_file_rdma_cm(struct shim_file *f, struct ucma_file *u)
 		f->accmode = O_RDWR;
 		f->minor = FAB_RDMA_CM_MINOR;
 	}
+	return true;
+}
+
+bool shim_file_queue(struct shim_file *f, struct shim_queue *q)
+{
+	struct uv_system *sys;
+
+	if (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_ISSM || f->kind > SEG_FILE_RDMA_CM)
+		return false;
+	if (shim_attach(&sys) || (f->file == SEG_NONE && !find_file(f)))
+		return false;
+	/* As the FIFO is opened: only that of rdma_cm cannot be written to. */
+	*q = (struct shim_queue){&at.seg, f->file, f->gen, f->kind != SEG_FILE_RDMA_CM};
 	return true;
 }
 

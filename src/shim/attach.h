@@ -29,6 +29,13 @@ struct umad_file;
 bool shim_file_umad(struct shim_file *f, struct umad_file *u);
 struct ucma_file;
 bool shim_file_rdma_cm(struct shim_file *f, struct ucma_file *u); /* the same for rdma_cm */
+/* Does the file have an event queue? If true, *q is that queue. */
+struct shim_queue {
+	struct seg *s;
+	uint32_t file, gen;
+	bool writable; /* what poll(2) says of it beside the queue's content */
+};
+bool shim_file_queue(struct shim_file *f, struct shim_queue *q);
 /* The last reference in this process is gone (fdtab_put). */
 void shim_file_ended(struct shim_file *f);
 /* A descriptor arrived (SCM_RIGHTS, inherited over exec): enter it if it is ours. */

@@ -45,7 +45,6 @@ struct kind {
 	bool has_port; /* opened for one port */
 	uint32_t max;  /* event records in its queue; 0: limited by memory only */
 	bool in_only;  /* poll(2) never reports POLLOUT */
-	bool lazy;     /* seg_evq.lazy: the shim counts its pollers */
 };
 
 static const struct kind kinds[] = {
@@ -54,10 +53,10 @@ static const struct kind kinds[] = {
 	[SEG_FILE_COMP] = {"comp", true, false},
 	[SEG_FILE_DEVX_CMD] = {"devx_cmd", true, false},
 	[SEG_FILE_DEVX_EVENT] = {"devx_event", true, false, 64 * 1024},
-	[SEG_FILE_UMAD] = {"umad", true, true, UMAD_QUEUE, .lazy = true},
+	[SEG_FILE_UMAD] = {"umad", true, true, UMAD_QUEUE},
 	/* there is nothing to read; only being open matters */
 	[SEG_FILE_ISSM] = {"issm", false, true},
-	[SEG_FILE_RDMA_CM] = {"rdma_cm", true, false, 0, .in_only = true, .lazy = true},
+	[SEG_FILE_RDMA_CM] = {"rdma_cm", true, false, 0, .in_only = true},
 };
 
 static const struct kind *kind_of(uint32_t kind)
@@ -285,12 +284,12 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 	f->opener = l->slot;
 	f->opener_gen = l->gen;
 	atomic_store(&f->parent, SEG_NONE);
-	if (kinds[m->kind].fifo)
+	if (kinds[m->kind].fifo) {
 		evq_open(s, *file, kinds[m->kind].max);
+		evq_set_lazy(s, *file);
+	}
 	if (m->kind == SEG_FILE_ISSM)
 		set_issm(s, port_of(s, f), *file + 1);
-	if (kinds[m->kind].lazy)
-		evq_set_lazy(s, *file);
 	f->kind = m->kind; /* last: from here on searches by kind find the file */
 	sup->files[*file] =
 		(struct sup_file){.probe = probe, .opener = l->slot, .opener_gen = l->gen};

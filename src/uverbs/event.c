@@ -179,46 +179,40 @@ static void trace_read(const struct uv_event_file *e, int fd, const struct seg_e
 }
 
 static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
-			  const void *sigmask)
+			  struct uv_event_wait *w)
 {
-	struct seg_evq *q = seg_live(e->obj.file->seg, SEG_T_EVQ, e->evq);
+	struct seg *s = e->obj.file->seg;
+	struct seg_evq *q = seg_live(s, SEG_T_EVQ, e->evq);
 	struct seg_evrec rec;
-	uint32_t seen;
 	int r;
 
+	tap_look(s);
 	if (!q)
 		return -EIO;
-	for (;;) {
-		seen = atomic_load(&q->wake);
-		tap_look(e->obj.file->seg);
-		r = next_event(e, fd, count, nonblock, &rec);
-		if (!r)
-			break;
-		if (nonblock || (r != -EAGAIN && r != -ETIMEDOUT))
-			return r;
-		r = evq_wait(q, seen, r == -ETIMEDOUT, sigmask);
-		if (r)
-			return r;
-	}
+	*w = (struct uv_event_wait){.q = q, .seen = atomic_load(&q->wake)};
+	r = next_event(e, fd, count, nonblock, &rec);
+	w->locked = r == -ETIMEDOUT;
+	if (r)
+		return r;
 	if (TRACE_ON(LOG_EVENT))
 		trace_read(e, fd, &rec);
 	return copy_event(e, &rec, buf);
 }
 
 ssize_t uv_event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
-		      const void *sigmask)
+		      struct uv_event_wait *w)
 {
 	ssize_t r;
 
 	uv_event_file_get(e);
-	r = event_read(e, fd, buf, count, nonblock, sigmask);
+	r = event_read(e, fd, buf, count, nonblock, w);
 	uv_event_file_put(e);
 	return r;
 }
 
 ssize_t uv_event_read_passed(struct uv_system *sys, enum seg_file_kind kind, uint32_t file,
 			     uint32_t gen, int fd, void *buf, size_t count, bool nonblock,
-			     const void *sigmask)
+			     struct uv_event_wait *w)
 {
 	/*
 	 * A descriptor from another process: reading it needs only this type of its maker's object.
@@ -227,7 +221,7 @@ ssize_t uv_event_read_passed(struct uv_system *sys, enum seg_file_kind kind, uin
 	struct uv_file f = {.sys = sys, .seg = sys->seg};
 	struct uv_event_file e = {.obj = {.type = &type, .file = &f}, .evq = file, .gen = gen};
 
-	return event_read(&e, fd, buf, count, nonblock, sigmask);
+	return event_read(&e, fd, buf, count, nonblock, w);
 }
 
 /* ---- objects ---- */

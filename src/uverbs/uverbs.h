@@ -83,17 +83,21 @@ ssize_t uv_write(struct uv_file *f, const void *buf, size_t count);
 void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, off_t off, int *err);
 
 /*
- * Readable files. `fd`: the caller's descriptor; nonblock: its O_NONBLOCK flag. Blocks with the
- * given signal mask (const sigset_t *; NULL: the present one): -EINTR, but continues after a
- * handler with SA_RESTART, as read(2). Any number of threads; e lives until the calls that the shim
- * has begun are done.
+ * Readable files. `fd`: the caller's descriptor; nonblock: its O_NONBLOCK flag. Never blocks: after
+ * -EAGAIN or -ETIMEDOUT a blocking reader calls evq_wait() with *w, then reads again. Called with
+ * signals blocked. Any number of threads; e lives until the calls that the shim has begun are done.
  */
+struct uv_event_wait {
+	struct seg_evq *q;
+	uint32_t seen;
+	bool locked;
+};
 ssize_t uv_event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
-		      const void *sigmask_to_wait_with);
+		      struct uv_event_wait *w);
 /* The same for an event file made by another process, or by this one before exec. */
 ssize_t uv_event_read_passed(struct uv_system *sys, enum seg_file_kind kind, uint32_t file,
 			     uint32_t gen, int fd, void *buf, size_t count, bool nonblock,
-			     const void *sigmask_to_wait_with);
+			     struct uv_event_wait *w);
 /*
  * Called when the program closes this process's last descriptor of it (not for a failed publish).
  */

@@ -244,10 +244,11 @@ void *fz_mmap(enum which which, uint64_t addr, size_t len, int prot, int flags, 
 long fz_read(int fd, uint64_t at, size_t count)
 {
 	struct uv_event_file *e;
+	struct uv_event_wait w;
 
 	fd = fd_of(fd);
 	e = fd < 0 ? NULL : fds[fd].events;
-	return e ? uv_event_read(e, -1, (void *)(uintptr_t)at, count, true, NULL) : -EBADF;
+	return e ? uv_event_read(e, -1, (void *)(uintptr_t)at, count, true, &w) : -EBADF;
 }
 
 /* ---- begin and end */

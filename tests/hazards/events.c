@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -400,6 +401,104 @@ static int signalled(int argc, char **argv)
 	return 0;
 }
 
+/* ---- waiters that are not in this program, or not in a call of libc's own */
+
+static void say_ready(int fd)
+{
+	CHECK(write(fd, "x", 1) == 1);
+}
+
+/* A program without the library. */
+static int in_a_stranger(int fd, int tell)
+{
+	static const char script[] = "import os, select, sys\n"
+				     "p = select.poll()\n"
+				     "p.register(int(sys.argv[1]), select.POLLIN)\n"
+				     "os.write(int(sys.argv[2]), b'x')\n"
+				     "sys.exit(len(p.poll()))";
+	char number[12], to[12], *env[] = {NULL};
+	char *argv[] = {"python3", "-c", (char *)script, number, to, NULL};
+
+	snprintf(number, sizeof(number), "%d", fd);
+	snprintf(to, sizeof(to), "%d", tell);
+	CHECK(!fcntl(fd, F_SETFD, 0) && !fcntl(tell, F_SETFD, 0));
+	execve("/usr/bin/python3", argv, env);
+	DIE("%s", strerror(errno));
+}
+
+static int by_poll(int fd, int tell)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	say_ready(tell);
+	return poll(&p, 1, -1);
+}
+
+static int by_raw_poll(int fd, int tell)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	say_ready(tell);
+	return (int)syscall(SYS_ppoll, &p, 1, NULL, NULL, 8);
+}
+
+/* A copy of the descriptor that came in a message. */
+static int by_message(int fd, int tell)
+{
+	char ctl[CMSG_SPACE(sizeof(int))] = {0}, c = 'x';
+	struct iovec iov = {&c, 1};
+	struct msghdr m = {.msg_iov = &iov,
+			   .msg_iovlen = 1,
+			   .msg_control = ctl,
+			   .msg_controllen = sizeof(ctl)};
+	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+	int sock[2];
+
+	h->cmsg_level = SOL_SOCKET;
+	h->cmsg_type = SCM_RIGHTS;
+	h->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(h), &fd, sizeof(fd));
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+	CHECK(sendmsg(sock[0], &m, 0) == 1 && !close(fd) && recvmsg(sock[1], &m, 0) == 1);
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
+	return by_poll(fd, tell);
+}
+
+/* argument: how a child waits for the event that its parent causes */
+static int elsewhere(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*wait)(int fd, int tell);
+	} ways[] = {{"stranger", in_a_stranger},
+		    {"poll", by_poll},
+		    {"raw", by_raw_poll},
+		    {"message", by_message}};
+	int said[2], status;
+	pid_t pid;
+	size_t w = 0;
+	char c;
+
+	while (strcmp(ways[w].name, argc > 1 ? argv[1] : ""))
+		CHECK(++w < sizeof(ways) / sizeof(ways[0]));
+	make();
+	for (int i = 0; i < 3; i++) {
+		CHECK(!pipe(said));
+		pid = fork();
+		if (!pid)
+			_exit(ways[w].wait(pair.b.chan->fd, said[1]));
+		close(said[1]);
+		CHECK(read(said[0], &c, 1) == 1);
+		comp_event();
+		CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+		CHECK(WEXITSTATUS(status) == 1);
+		close(said[0]);
+		take_event();
+		all_ready(pair.b.chan->fd, false);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rc_case cases[] = {
@@ -411,6 +510,7 @@ int main(int argc, char **argv)
 		{"async_readiness", async_readiness},
 		{"edges", edges},
 		{"signalled", signalled},
+		{"elsewhere", elsewhere},
 		{NULL, NULL},
 	};
 

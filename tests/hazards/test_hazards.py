@@ -133,6 +133,11 @@ class Both:
             with self.subTest(kind):
                 self.case('events', 'signalled', kind)
 
+    def test_waiters_elsewhere_see_each_event(self):
+        for kind in ('stranger', 'poll', 'raw', 'message'):
+            with self.subTest(kind):
+                self.case('events', 'elsewhere', kind)
+
     # 9: fork
     def test_a_child_registers_its_own_memory(self):
         self.case('forked', 'child_registers')

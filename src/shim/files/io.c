@@ -202,12 +202,48 @@ static ssize_t read_umad(const struct umad_file *u, int fd, void *buf, size_t co
 	return r;
 }
 
+static ssize_t read_once(struct uv_system *sys, struct shim_file *f, int fd, void *buf,
+			 size_t count, bool nonblock, struct uv_event_wait *w)
+{
+	struct sig_guard g;
+	ssize_t r = NOT_HERE;
+
+	sig_guard_begin(&g);
+	if (f->obj)
+		r = uv_event_read(f->obj, fd, buf, count, nonblock, w);
+	else if (shim_file_known(f))
+		r = uv_event_read_passed(sys, (enum seg_file_kind)f->kind, f->file, f->gen, fd, buf,
+					 count, nonblock, w);
+	sig_guard_end(&g);
+	return r;
+}
+
+/* Only a reader that finds nothing asks the kernel whether it may block. */
+static ssize_t read_event(struct uv_system *sys, struct shim_file *f, int fd, void *buf,
+			  size_t count)
+{
+	bool nonblock = true;
+	struct uv_event_wait w;
+	ssize_t r;
+
+	for (;;) {
+		r = read_once(sys, f, fd, buf, count, nonblock, &w);
+		if (r != -EAGAIN && r != -ETIMEDOUT)
+			return r;
+		if (nonblock && nonblocking(fd))
+			return -EAGAIN;
+		/* An end of the file counts for a reader that blocks: look once more. */
+		r = nonblock ? 0 : evq_wait(w.q, w.seen, w.locked, NULL);
+		if (r)
+			return r;
+		nonblock = false;
+	}
+}
+
 static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 {
 	struct umad_file umad;
 	struct uv_system *sys;
-	sigset_t old;
-	bool nonblock;
 	ssize_t r;
 
 	if (shim_file_umad(f, &umad))
@@ -217,19 +253,7 @@ static ssize_t read_file(struct shim_file *f, int fd, void *buf, size_t count)
 	r = shim_attach(&sys);
 	if (r)
 		return r;
-	if (count > INT_MAX)
-		count = INT_MAX;
-	sig_block_all(&old);
-	nonblock = nonblocking(fd);
-	if (f->obj)
-		r = uv_event_read(f->obj, fd, buf, count, nonblock, &old);
-	else if (shim_file_known(f))
-		r = uv_event_read_passed(sys, (enum seg_file_kind)f->kind, f->file, f->gen, fd, buf,
-					 count, nonblock, &old);
-	else
-		r = NOT_HERE;
-	sig_restore(&old);
-	return r;
+	return read_event(sys, f, fd, buf, count > INT_MAX ? INT_MAX : count);
 }
 
 static ssize_t readv_ours(int fd, const struct iovec *iov, int n)

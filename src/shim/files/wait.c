@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns waiting for files of umad and rdma_cm. Checking a queue needs no system call. A thread that
+ * Owns waiting for files with an event queue. Checking a queue needs no system call. A thread that
  * has to wait sleeps in the kernel, on the FIFO, and is counted as a poller so that pushers write
  * its byte. A poller that does not return (cancelled, killed, gone by siglongjmp) leaves the file
  * with a byte for each packet: slower, never wrong. A waiting thread holds no reference to a file.
@@ -15,8 +15,6 @@
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/wrap.h"
-#include "ucma/ucma.h"
-#include "umad/umad.h"
 #include "util/sys.h"
 
 #include <errno.h>
@@ -30,16 +28,9 @@
 
 _Atomic uint32_t wait_files;
 
-/* Its queue, and what poll(2) says of it. */
-struct queue {
-	struct seg *s;
-	uint32_t file, gen;
-	short writable;
-};
-
 /* A file of the call. */
 struct seen {
-	struct queue u;
+	struct shim_queue u;
 	nfds_t at;    /* poll: which entry; select: which descriptor */
 	short events; /* asked for */
 	bool begun;
@@ -51,35 +42,20 @@ struct set {
 	struct seen s[WAIT_MAX];
 };
 
-static bool is_queued(struct shim_file *f, struct queue *q)
-{
-	struct ucma_file ucma;
-	struct umad_file umad;
-
-	if (shim_file_umad(f, &umad))
-		*q = (struct queue){umad.s, umad.file, umad.gen, OUT_BITS};
-	else if (shim_file_rdma_cm(f, &ucma)) /* ucma_poll() */
-		*q = (struct queue){ucma.s, ucma.file, ucma.gen, 0};
-	else
-		return false;
-	return true;
-}
-
-static bool queue_of(int fd, struct queue *q)
+static bool queue_of(int fd, struct shim_queue *q)
 {
 	struct shim_file *f = fdtab_peek(fd);
 	bool is;
 
-	if (!f || f == &fdtab_private ||
-	    (f->kind && f->kind != SEG_FILE_UMAD && f->kind != SEG_FILE_RDMA_CM))
+	if (!f || f == &fdtab_private || f->kind == SEG_FILE_UVERBS)
 		return false;
 	f = shim_file_get(fd);
-	is = f && is_queued(f, q);
+	is = f && shim_file_queue(f, q);
 	fdtab_put(f);
 	return is;
 }
 
-static void wait_publish_one(const struct queue *u)
+static void wait_publish_one(const struct shim_queue *u)
 {
 	struct sig_guard g;
 
@@ -91,7 +67,7 @@ static void wait_publish_one(const struct queue *u)
 void wait_publish(int fd)
 {
 	int saved = errno;
-	struct queue u;
+	struct shim_queue u;
 
 	if (wait_any() && queue_of(fd, &u))
 		wait_publish_one(&u);
@@ -131,7 +107,7 @@ static void wait_add(struct set *set, int fd, nfds_t at, short events)
 static short ready(const struct seen *w)
 {
 	const struct seg_evq *q = seg_live(w->u.s, SEG_T_EVQ, w->u.file);
-	short bits = w->u.writable;
+	short bits = w->u.writable ? OUT_BITS : 0;
 
 	if (!q || q->gen != w->u.gen || evq_ready(w->u.s, q))
 		bits |= IN_BITS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Waiting for files of umad and rdma_cm. Their FIFOs get a byte only while a process waits
+ * Waiting for event files, umad and rdma_cm. Their FIFOs get a byte only while a process waits
  * (seg_evq.lazy), so poll(2), select(2) and similar calls pass through here. wait_publish()
  * announces waiters that bypass the wrappers (epoll, SIGIO, another program).
  */
