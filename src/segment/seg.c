@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 
 #define SEG_PAGE UINT64_C(4096)
+#define ROOM (UINT64_C(4) << 30)
 #define SEG_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW)
 
 static_assert(sizeof(struct seg_table_hdr) == 64, "a header per cache line");
@@ -49,13 +50,31 @@ static void layout(struct seg_hdr *h)
 	h->size = off;
 }
 
+/*
+ * Leaves room between the segment and what is mapped already. Libraries that are loaded later, as
+ * libmlx5 is, go there: the stub of a patched doorbell needs free memory within 2 GiB of them.
+ *
+ * All memory that can be written can be read, too. But valgrind's search for leaks reads mappings
+ * that say PROT_READ, and would give each hole of this one a page.
+ */
+static void *map_apart(int fd, uint64_t size)
+{
+	uint8_t *all = sys_mmap(NULL, size + ROOM, PROT_NONE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	bool is_room = !sys_is_err(all);
+	void *p = sys_mmap(is_room ? all : NULL, size, PROT_WRITE,
+			   MAP_SHARED | MAP_NORESERVE | (is_room ? MAP_FIXED : 0), fd, 0);
+
+	if (is_room && sys_is_err(p))
+		sys_munmap(all, size + ROOM);
+	else if (is_room)
+		sys_munmap(all + size, ROOM);
+	return p;
+}
+
 static int seg_map_file(struct seg *s, int fd, uint64_t size)
 {
-	/*
-	 * All memory that can be written can be read, too. But valgrind's search for leaks reads
-	 * mappings that say PROT_READ, and would give each hole of this one a page.
-	 */
-	void *p = sys_mmap(NULL, size, PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	void *p = map_apart(fd, size);
 
 	if (sys_is_err(p))
 		return (int)(intptr_t)p;
