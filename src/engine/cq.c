@@ -224,7 +224,7 @@ static int cq_locked(struct seg *s, struct hw_cq *cq, uint32_t cqn, int rc)
 
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
-	int rc = seg_lock_turn(s, &cq->lock, SEG_LOCK_DATA_NS, &held.turn);
+	int rc = seg_lock_queue(s, &cq->lock, &held.turn);
 
 	if (rc == -ETIMEDOUT && cq_take_over(s, cq))
 		rc = SEG_LOCK_INHERITED;

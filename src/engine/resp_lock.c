@@ -306,7 +306,7 @@ static inline __attribute__((always_inline)) int resp_begin(struct seg *s, struc
 
 int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	int rc = seg_lock_turn(s, &qp->rq_lock, SEG_LOCK_DATA_NS, &held.lock);
+	int rc = seg_lock_queue(s, &qp->rq_lock, &held.lock);
 
 	if (rc == -ETIMEDOUT && take_over(s, qp, qpn))
 		rc = SEG_LOCK_INHERITED;

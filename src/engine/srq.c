@@ -178,7 +178,7 @@ static int srq_begin(struct seg *s, struct hw_srq *srq, uint32_t srqn, int rc, u
  */
 static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t *pos)
 {
-	int rc = seg_lock_turn(s, &srq->lock, SEG_LOCK_DATA_NS, &held);
+	int rc = seg_lock_queue(s, &srq->lock, &held);
 
 	if (rc == -ETIMEDOUT && srq_take_over(s, srq, srqn))
 		rc = 0;

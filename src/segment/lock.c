@@ -101,6 +101,7 @@ struct waiter {
 	/* when the wait began, or (for a patient taker) when the lock last changed hands */
 	uint64_t since;
 	uint64_t looked; /* when it last checked the owner, or left that to another waiter */
+	uint64_t most;   /* the longest wait for an owner that is not stopped */
 	uint32_t keep;   /* LOCK_WAITERS after its first sleep: others may still sleep */
 	uint8_t passed;
 	bool patient;
@@ -151,15 +152,22 @@ static bool expired(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_
 {
 	uint8_t passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
 
-	if (w->patient && passed != w->passed) {
+	bool moved = passed != w->passed;
+
+	if (w->patient && moved) {
 		w->passed = passed;
 		w->since = w->now;
 	}
 	if (w->now - w->since < w->timeout)
 		return false;
 	/* Wait for an owner that runs, or that waits for a processor among a thousand others. */
-	return !w->patient || w->now - w->since >= SEG_LOCK_HUNG_NS ||
-	       seg_proc_stopped(s, LOCK_SLOT(word));
+	if (w->now - w->since >= w->most || (!moved && seg_proc_stopped(s, LOCK_SLOT(word))))
+		return true;
+	if (!w->patient) {
+		w->passed = passed;
+		w->timeout = 2 * w->timeout < w->most ? 2 * w->timeout : w->most;
+	}
+	return false;
 }
 
 /* A short wait may have left every check to other waiters. */
@@ -170,10 +178,13 @@ static int give_up(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *t
 		       : -ETIMEDOUT;
 }
 
-static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, bool patient,
+static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint64_t most_ns,
 		     uint16_t *turn)
 {
-	struct waiter w = {.timeout = timeout_ns, .patient = patient, .slice = SLICE_NS};
+	struct waiter w = {.timeout = timeout_ns,
+			   .most = most_ns,
+			   .patient = most_ns == SEG_LOCK_HUNG_NS,
+			   .slice = SLICE_NS};
 	uint64_t all;
 	uint32_t word;
 
@@ -207,8 +218,8 @@ static inline bool lock_fast(struct seg *s, struct seg_lock *l, uint16_t *turn)
 }
 
 /* Not inlined, so that the first try, which usually succeeds, saves no registers. */
-static __attribute__((noinline)) int lock_taken(struct seg *s, struct seg_lock *l,
-						uint64_t timeout_ns, bool patient, uint16_t *turn)
+static __attribute__((noinline)) int
+lock_taken(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint64_t most_ns, uint16_t *turn)
 {
 	for (unsigned int i = 1; i < SPINS; i++) {
 		if (atomic_load_explicit(&l->word, memory_order_relaxed) & LOCK_ORDER)
@@ -217,14 +228,22 @@ static __attribute__((noinline)) int lock_taken(struct seg *s, struct seg_lock *
 		if (lock_fast(s, l, turn))
 			return 0;
 	}
-	return lock_slow(s, l, timeout_ns, patient, turn);
+	return lock_slow(s, l, timeout_ns, most_ns, turn);
 }
 
 int seg_lock_turn(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint16_t *turn)
 {
 	return lock_fast(s, l, turn)
 		       ? 0
-		       : lock_taken(s, l, timeout_ns, timeout_ns >= SEG_LOCK_CTRL_NS, turn);
+		       : lock_taken(s, l, timeout_ns,
+				    timeout_ns >= SEG_LOCK_CTRL_NS ? SEG_LOCK_HUNG_NS : timeout_ns,
+				    turn);
+}
+
+int seg_lock_queue(struct seg *s, struct seg_lock *l, uint16_t *turn)
+{
+	return lock_fast(s, l, turn) ? 0
+				     : lock_taken(s, l, SEG_LOCK_DATA_NS, SEG_LOCK_BUSY_NS, turn);
 }
 
 int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
@@ -236,7 +255,7 @@ int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
 
 int seg_lock_if_runs_turn(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
-	return lock_fast(s, l, turn) ? 0 : lock_taken(s, l, STOPPED_NS, true, turn);
+	return lock_fast(s, l, turn) ? 0 : lock_taken(s, l, STOPPED_NS, SEG_LOCK_HUNG_NS, turn);
 }
 
 int seg_lock_if_runs(struct seg *s, struct seg_lock *l)

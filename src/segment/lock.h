@@ -58,6 +58,11 @@ static inline uint32_t seg_lock_me(const struct seg *s)
 #define SEG_LOCK_CTRL_NS UINT64_C(2000000000)
 #define SEG_LOCK_HUNG_NS UINT64_C(30000000000)
 #define SEG_LOCK_DATA_NS UINT64_C(2000000) /* data path: on expiry the QP is parked */
+/*
+ * A queue's lock whose owner is not stopped after SEG_LOCK_DATA_NS: it waits for a processor, and
+ * gets it sooner when those who want the lock sleep than when their programs poll on.
+ */
+#define SEG_LOCK_BUSY_NS UINT64_C(30000000)
 
 /* taken, but its last owner died holding it: repair the data, then go on */
 enum { SEG_LOCK_INHERITED = 1 };
@@ -87,6 +92,8 @@ bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *
  * _has_turn, and whoever called _holder before does not succeed any more.
  */
 int seg_lock_turn(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint16_t *turn);
+/* Data path: -ETIMEDOUT after SEG_LOCK_DATA_NS (stopped owner) to SEG_LOCK_BUSY_NS. */
+int seg_lock_queue(struct seg *s, struct seg_lock *l, uint16_t *turn);
 int seg_lock_if_runs_turn(struct seg *s, struct seg_lock *l, uint16_t *turn);
 int seg_trylock_turn(struct seg *s, struct seg_lock *l, uint16_t *turn);
 static inline bool seg_lock_has_turn(const struct seg *s, const struct seg_lock *l, uint16_t turn)

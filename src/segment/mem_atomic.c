@@ -100,7 +100,7 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 		return -EINVAL;
 	if (mem_is_self(s, m) && mem_in_segment(s, va, size))
 		return in_device(&w, next, arg, out);
-	r = seg_lock_turn(s, w.lock, SEG_LOCK_DATA_NS, &w.turn);
+	r = seg_lock_queue(s, w.lock, &w.turn);
 	if (r < 0)
 		return r;
 	POINT("word-locked");

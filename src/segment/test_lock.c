@@ -378,6 +378,43 @@ static void who_let_go_meanwhile_is_not_robbed(void **state)
 	assert_int_equal(sh->lock.word, 0);
 }
 
+/* The owner lives and is not stopped: it waits for a processor, as far as others can see. */
+static void a_queues_owner_that_runs_is_waited_for(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	uint64_t t = clock_now_ns();
+	uint16_t turn;
+
+	assert_int_equal(seg_lock(s, &sh->lock, SEG_LOCK_DATA_NS), 0);
+	assert_int_equal(seg_lock_queue(s, &sh->lock, &turn), -ETIMEDOUT);
+	assert_true(clock_now_ns() - t >= SEG_LOCK_BUSY_NS);
+	seg_unlock(s, &sh->lock);
+	assert_int_equal(seg_lock_queue(s, &sh->lock, &turn), 0);
+	seg_unlock_turn(s, &sh->lock, turn);
+	assert_int_equal(sh->lock.word, 0);
+}
+
+/* Only a busy machine makes one wait so long that it takes all the time of an owner that runs. */
+static void a_queues_owner_that_is_stopped_is_not(void **state)
+{
+	struct seg *s = *state;
+	struct shared *sh = shared(s);
+	struct test_child c;
+	uint16_t turn;
+	uint64_t t;
+
+	spawn_holder(s, &c, sh);
+	signal_and_see(&c, SIGSTOP);
+	do {
+		t = clock_now_ns();
+		assert_int_equal(seg_lock_queue(s, &sh->lock, &turn), -ETIMEDOUT);
+	} while (clock_now_ns() - t >= SEG_LOCK_BUSY_NS);
+	kill(c.pid, SIGCONT);
+	test_tell(c.go[1]);
+	assert_int_equal(test_reap(&c), 0);
+}
+
 static void who_is_stopped_is_robbed(void **state)
 {
 	struct seg *s = *state;
@@ -515,6 +552,8 @@ int main(void)
 		cmocka_unit_test(marks_of_the_dead_keep_nobody_away),
 		cmocka_unit_test(who_waits_and_goes_away_stops_nobody),
 		cmocka_unit_test(who_let_go_meanwhile_is_not_robbed),
+		cmocka_unit_test(a_queues_owner_that_runs_is_waited_for),
+		cmocka_unit_test(a_queues_owner_that_is_stopped_is_not),
 		cmocka_unit_test(who_is_stopped_is_robbed),
 		cmocka_unit_test(who_was_robbed_does_not_let_go_for_another_thread),
 		cmocka_unit_test(state_dead_and_reused_slot_free_the_lock),
