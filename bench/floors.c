@@ -147,6 +147,45 @@ static void remote(const char *name, uint8_t *dst, uint8_t *src, size_t len, int
 	waitpid(c.pid, NULL, 0);
 }
 
+/* One way between two processes on two cores that sleep for each byte. */
+static int pipes[2][2];
+
+static void bounce(void *arg)
+{
+	char c = 0;
+
+	if (write(pipes[0][1], &c, 1) != 1 || read(pipes[1][0], &c, 1) != 1) {
+		perror("pipe");
+		exit(1);
+	}
+}
+
+static void pipe_pair(const char *name)
+{
+	char c;
+	pid_t pid;
+
+	if (!is_wanted(name))
+		return;
+	if (pipe(pipes[0]) || pipe(pipes[1])) {
+		perror("pipe");
+		exit(1);
+	}
+	pid = fork();
+	if (!pid) {
+		pin(1);
+		close(pipes[0][1]);
+		while (read(pipes[0][0], &c, 1) == 1 && write(pipes[1][1], &c, 1) == 1)
+			;
+		_exit(0);
+	}
+	for (int i = 0; i < 1000; i++)
+		bounce(NULL);
+	report(name, bounce, NULL, 1); /* the typical one, as perftest's latency is */
+	close(pipes[0][1]);
+	waitpid(pid, NULL, 0);
+}
+
 static uint8_t *region(size_t len)
 {
 	uint8_t *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -174,5 +213,6 @@ int main(int argc, char **argv)
 	report("memcpy_1m", copy_local, &(struct copy){dst, src, MIB, 0}, 100);
 	remote("vm_writev_2", dst, src, 2, 10000);
 	remote("vm_writev_64k", dst, src, 65536, 1000);
+	pipe_pair("pipe_there_and_back");
 	return 0;
 }
