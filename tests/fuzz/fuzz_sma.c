@@ -87,7 +87,7 @@ static void end(void)
 	fab_moved(&seg);
 }
 
-static void sent(struct seg *s, uint32_t port, const uint8_t *mad)
+static void sent(struct seg *s, uint32_t port, uint32_t dlid, const uint8_t *mad)
 {
 	fz_check(hw_port(s, port)->sm_lid && LAYOUT_GET(mad_hdr, mad, method) == MAD_METHOD_TRAP);
 }
