@@ -15,12 +15,22 @@
 #include <string.h>
 
 #define WINDOW_MIN 512u
+/*
+ * Others remember the numbers of these: the CM a peer's QPN in time-wait (cm_insert_remote_qpn()),
+ * and a stopped process the last 8 bits of the generation.
+ */
+#define WINDOW_REMEMBERED 16384u
 #define CLAIM_SLOTS 0x3fffu
 #define CLAIM_GENS 0xffffu
 
 static _Atomic uint32_t *used_word(const struct seg *s, enum seg_table_id t, uint32_t idx)
 {
 	return (_Atomic uint32_t *)(s->base + seg_table(s, t)->used_off) + idx / SEG_BLOCK;
+}
+
+static uint32_t window_min(enum seg_table_id t)
+{
+	return t == SEG_T_QP || t == SEG_T_CQ || t == SEG_T_SRQ ? WINDOW_REMEMBERED : WINDOW_MIN;
 }
 
 static uint32_t claiming_word(const struct seg *s)
@@ -119,8 +129,8 @@ int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx)
 	uint32_t start = atomic_load_explicit(&h->hint, memory_order_relaxed);
 	uint32_t end, i;
 
-	if (window < WINDOW_MIN)
-		window = WINDOW_MIN;
+	if (window < window_min(t))
+		window = window_min(t);
 	window += h->first;
 	end = window < h->capacity ? (uint32_t)window : h->capacity;
 	if (start < h->first || start >= end)

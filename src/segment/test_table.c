@@ -63,7 +63,12 @@ static void indices_go_round(void **state)
 		seg_free(s, SEG_T_CQ, b);
 	}
 	/* ... but not through the whole table while few elements are live */
-	assert_true(seg_table(s, SEG_T_CQ)->high <= 513);
+	assert_true(seg_table(s, SEG_T_CQ)->high <= 16385);
+	for (int i = 0; i < 2000; i++) {
+		assert_int_equal(seg_alloc(s, SEG_T_PD, 1, &b), 0);
+		seg_free(s, SEG_T_PD, b);
+	}
+	assert_true(seg_table(s, SEG_T_PD)->high <= 513);
 }
 
 static void alloc_at_checks_index_and_owner(void **state)
