@@ -215,11 +215,10 @@ void seg_unmap(struct seg *s);
 
 /*
  * Claim a free element: zeroed except `gen`, owner set last. 0, or -ENOSPC when the table is full.
- * Amortised constant time. Indices rotate in a window of 512 (queues: 16384) or four times the number
- * of live elements, whichever is more: none is reused at once, and a long-lived fabric touches few
- * pages.
- * By convention every element starts with `uint32_t gen`: it survives reuse, is incremented by each
- * claim and is never 0, so that a stale (index, gen) pair is recognised.
+ * Amortised constant time. Indices rotate in a window of 512 (queues: 16384) or four times the
+ * number of live elements, whichever is more: none is reused at once, and a long-lived fabric
+ * touches few pages. By convention every element starts with `uint32_t gen`: it survives reuse, is
+ * incremented by each claim and is never 0, so that a stale (index, gen) pair is recognised.
  */
 int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx);
 /*
