@@ -61,15 +61,33 @@ static int checked_copy(void *dst, const void *src, size_t len)
 	return 0;
 }
 
-/* By writev: readv would refuse a source in the segment, whose mapping says PROT_WRITE alone. */
+static long own_vm(int call, void *here, const void *there, size_t len)
+{
+	struct iovec local = {here, len}, remote = {(void *)(uintptr_t)there, len};
+
+	return sys_raw(call, sys_getpid(), (long)&local, 1, (long)&remote, 1, 0);
+}
+
+/*
+ * A source in the segment: readv refuses it, because its mapping says PROT_WRITE alone. To the
+ * program's memory it is readv again: of that memcheck knows that it initializes.
+ */
+static long copy_by_stack(void *dst, const void *src, size_t len)
+{
+	uint8_t here[256];
+	long n = own_vm(SYS_process_vm_writev, (void *)(uintptr_t)src, here,
+			len < sizeof(here) ? len : sizeof(here));
+
+	return n > 0 ? own_vm(SYS_process_vm_readv, dst, here, (size_t)n) : n;
+}
+
 static int kernel_copy(void *dst, const void *src, size_t len)
 {
-	int pid = sys_getpid();
-
 	while (len) {
-		struct iovec to = {dst, len}, from = {(void *)(uintptr_t)src, len};
-		long r = sys_raw(SYS_process_vm_writev, pid, (long)&from, 1, (long)&to, 1, 0);
+		long r = own_vm(SYS_process_vm_readv, dst, src, len);
 
+		if (r == -EFAULT)
+			r = copy_by_stack(dst, src, len);
 		if (sys_refused(r))
 			return checked_copy(dst, src, len);
 		if (r <= 0)

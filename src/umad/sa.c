@@ -12,22 +12,34 @@
 #define WINDOW 64 /* window_size(), as in rmpp_recv.c */
 
 /*
- * What the kernel's RMPP of the manager's host takes before the SA sees it (mad_rmpp.c): ACKs of
- * messages that have ended, and the window of one that has not begun. True: it is that. A request
- * that is a message (GetMulti) fits into one segment, which the kernel acknowledges.
+ * ib_process_rmpp_recv_wc(): what the kernel's RMPP of the manager's host takes before the SA sees
+ * it: ACKs of messages that have ended, the window of one that has not begun, and what it does not
+ * understand, which it aborts (nack_recv()). True: it is that. A request that is a message
+ * (GetMulti) fits into one segment, which the kernel acknowledges.
  */
 static bool is_only_rmpp(struct seg *s, uint32_t port, const struct umad_pkt *p)
 {
 	const uint8_t *in = p->mad;
 	struct mad_agent a = {.port = port};
+	uint32_t status = MAD_RMPP_STATUS_BADT;
 
 	if (!fab_sm_here(s, port) || mad_is_response(in) ||
 	    !(LAYOUT_GET(mad_rmpp, in, flags) & MAD_RMPP_ACTIVE))
 		return false;
-	if (LAYOUT_GET(mad_rmpp, in, rmpp_type) != MAD_RMPP_TYPE_DATA)
-		return true;
-	umad_rmpp_reply(s, &a, p, in, MAD_RMPP_TYPE_ACK, 0, 1, 1 + WINDOW);
-	return false;
+	if (LAYOUT_GET(mad_rmpp, in, rmpp_version) != 1)
+		status = MAD_RMPP_STATUS_UNV;
+	else
+		switch (LAYOUT_GET(mad_rmpp, in, rmpp_type)) {
+		case MAD_RMPP_TYPE_DATA:
+			umad_rmpp_reply(s, &a, p, in, MAD_RMPP_TYPE_ACK, 0, 1, 1 + WINDOW);
+			return false;
+		case MAD_RMPP_TYPE_ACK:
+		case MAD_RMPP_TYPE_STOP:
+		case MAD_RMPP_TYPE_ABORT:
+			return true;
+		}
+	umad_rmpp_reply(s, &a, p, in, MAD_RMPP_TYPE_ABORT, status, 0, 0);
+	return true;
 }
 
 bool umad_sa(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply)

@@ -16,7 +16,7 @@ DOCS = ['README.md', 'CONTRIBUTING.md', 'doc/README.md', 'doc/DESIGN.md', 'doc/S
 EXAMPLES = {'std_<object>', 'counters', 'std_counters', 'uv_def_counters'}
 OTHERS = {  # of libibverbs, librdmacm, libc and the kernel
     'rdma_connect', 'rdma_accept', 'rdma_establish', 'rdma_get_cm_event',
-    'ibv_create_qp', 'ibv_post_send', 'ibv_req_notify_cq', 'ibv_query_device_ex',
+    'ibv_create_qp', 'ibv_destroy_qp', 'mlx5_free_db', 'devx_is_obj_modify_cmd', 'ibv_post_send', 'ibv_req_notify_cq', 'ibv_query_device_ex',
     'ibv_query_rt_values_ex', 'ibv_import_device', 'process_vm_readv', 'process_vm_writev', 'fork', 'ioctl', 'close', 'write', 'syscall', 'freopen',
 }
 

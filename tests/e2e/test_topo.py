@@ -182,7 +182,7 @@ def graph(dot):
     assert (r.returncode, r.stderr) == (0, ''), r
     g = json.loads(r.stdout)
     drawn = [o for o in g['objects'] if 'shape' in o]  # the others are ranks
-    return g, {o['label']: o for o in drawn}, g.get('edges', [])
+    return g, {html.unescape(o['label']): o for o in drawn}, g.get('edges', [])
 
 
 class Embedded(html.parser.HTMLParser):
