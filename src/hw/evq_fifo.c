@@ -48,21 +48,24 @@ void evq_hint(uint32_t evq, uint32_t gen, int fd)
 
 /*
  * Opens the FIFO by path, as the reader may be any process. If this process cannot (no descriptor
- * left, chroot or setuid since), the supervisor does it.
+ * left, chroot or setuid since), the supervisor does it, later: *is_there false.
  */
-static int write_byte(struct seg *s, uint32_t evq, uint32_t gen)
+static int write_byte(struct seg *s, uint32_t evq, uint32_t gen, bool *is_there)
 {
 	char path[320], byte = 1;
 	ssize_t r;
 	int fd, n;
 
+	*is_there = true;
 	/* The descriptor may be in blocking mode. */
 	if (hint.fd >= 0 && hint.evq == evq && hint.gen == gen && !sys_ioctl(hint.fd, FIONREAD, &n))
 		return n >= MANY_BYTES || sys_write(hint.fd, &byte, 1) == 1 ? 0 : -EIO;
 	evq_path(s, evq, gen, path);
 	fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
-	if (fd < 0)
+	if (fd < 0) {
+		*is_there = false;
 		return link_wake(s, evq, gen);
+	}
 	r = sys_write(fd, &byte, 1);
 	sys_close(fd);
 	/* EAGAIN: the FIFO is full, so it is readable */
@@ -102,11 +105,12 @@ bool evq_tell_pollers(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq 
 
 	if (writes) {
 		uint32_t drains = atomic_load(&q->drains);
+		bool is_there;
 
 		atomic_fetch_add(&q->byte, 1);
 		POINT("evq-byte");
-		err = write_byte(s, evq, gen);
-		if (!err)
+		err = write_byte(s, evq, gen, &is_there);
+		if (!err && is_there)
 			atomic_store(&q->told, drains + 1);
 	}
 	q->silent = err != 0;

@@ -314,9 +314,8 @@ static void a_loss_is_told_once_and_first(void **state)
  * Without a descriptor, or without access to the folder, the supervisor is asked to write the byte;
  * if nobody can, the next event tries again.
  */
-static void who_cannot_open_the_fifo_asks(void **state)
+static void cannot_open_the_fifo(struct seg *s, bool is_lazy)
 {
-	struct seg *s = *state;
 	struct queue q = queue_open(s, 0);
 	const struct seg_evq *e = seg_live(s, SEG_T_EVQ, q.idx);
 	struct link_msg m;
@@ -324,6 +323,10 @@ static void who_cannot_open_the_fifo_asks(void **state)
 	struct seg_evrec r;
 	int sock[2];
 
+	if (is_lazy) {
+		evq_set_lazy(s, q.idx);
+		assert_int_equal(evq_poll_begin(s, q.idx, q.gen), 0);
+	}
 	strcpy(dir, s->dir);
 	strcpy(s->dir, "/no-such-folder");
 	assert_int_equal(push(s, &q, 1), 0); /* no connection to the supervisor either */
@@ -352,6 +355,12 @@ static void who_cannot_open_the_fifo_asks(void **state)
 	evq_wake(s, q.idx, q.gen); /* after the record was read */
 	assert_int_equal(bytes_in(&q), 0);
 	queue_close(s, &q);
+}
+
+static void who_cannot_open_the_fifo_asks(void **state)
+{
+	cannot_open_the_fifo(*state, false);
+	cannot_open_the_fifo(*state, true);
 }
 
 static void a_lazy_queue_tells_pollers_only(void **state)
