@@ -14,7 +14,7 @@
  */
 void decode_layout(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
 		   size_t base, const char *name);
-/* Only the fields, their names behind `prefix`. */
+/* Prints only the fields; `prefix` stands before each field's name. */
 void decode_fields(struct json_object *o, const struct layout *l, const uint8_t *p, size_t n,
 		   size_t base, const char *prefix);
 void decode_bytes(struct json_object *o, const char *name, const uint8_t *p, size_t n, size_t base);

@@ -174,8 +174,8 @@ static int on_text(struct hex_reader *r, char *text)
 }
 
 /*
- * Does a new dump begin with these bytes? An offset of 0 in each line of one dump is a rank of
- * `srun -l`.
+ * Does a new dump begin with these bytes? A line with offset 0 begins one, but not if a CQE is
+ * still incomplete: then the 0 is the rank that `srun -l` puts before each line.
  */
 static bool begins(const struct hex_reader *r, const struct hex_line *l)
 {

@@ -11,11 +11,14 @@ struct lost {
 	int notes; /* segment/note.h; < 0: none arrive */
 };
 
-/* Before the command starts. `dir`: the fabric's directory. */
+/* The caller calls this before the command starts. `dir`: the fabric's directory. */
 void lost_begin(struct lost *l, const struct cli_options *o, const char *dir);
-/* After its end. `joined`: a process has opened a device. */
+/* The caller calls this after the command's end. `joined`: a process has opened a device. */
 void lost_end(struct lost *l, bool joined);
-/* Without a supervisor that waits for the end: what is known before the command starts. */
+/*
+ * For a command whose end nobody waits for: says before it starts what is already known to be
+ * wrong.
+ */
 void lost_at_once(const struct cli_options *o);
 
 #endif

@@ -47,7 +47,7 @@ struct top_qp {
 	bool bad;                         /* in an error state */
 	bool counts;                      /* its service has packet sequence numbers */
 	uint32_t send_psn, rcv_psn;
-	struct top_count sent, received; /* packets, by the sequence numbers */
+	struct top_count sent, received; /* packets, counted by their sequence numbers */
 	uint32_t depth, size;            /* WQEBBs of the send queue: posted and not done, room */
 	uint32_t pid;                    /* of its owner; 0: unknown */
 	char comm[16];

@@ -96,7 +96,7 @@ static uint64_t since(struct json_object *before, struct json_object *after, con
 	return get(after, key) - get(before, key);
 }
 
-/* ", KIND n" for each kind of `which` that is not 0. Returns whether there is any. */
+/* Prints ", KIND n" for each kind of `which` that happened n > 0 times. Returns if any did. */
 static bool print_kinds(FILE *f, struct json_object *before, struct json_object *after,
 			const char *which, const char *as, const char *sep)
 {

@@ -26,8 +26,9 @@
 struct cm_pkt {
 	uint32_t port; /* SEG_T_PORT: where it leaves, or has arrived */
 	/*
-	 * Of a packet to send: slid may be 0, the port's base LID; on Ethernet both are 0 and the
-	 * GIDs say it all. There a packet has arrived from slid, an address of fabric/eth.h.
+	 * InfiniBand: a sender may leave slid 0, which means the port's base LID. Ethernet: a
+	 * sender leaves both 0, the GIDs tell the ends; in a packet that has arrived, slid is the
+	 * sender's address (fabric/eth.h).
 	 */
 	uint32_t slid, dlid;
 	uint8_t sl;
@@ -220,7 +221,7 @@ uint64_t cm_run_due(struct cm *cm);
 
 /* `hca`: SEG_T_HCA of the adapter it belongs to. NULL: no memory. */
 struct cm_id *cm_create(struct cm *cm, uint32_t hca, cm_handler *h, void *context);
-/* As the kernel's cm_destroy_id(): a connection is rejected or disconnected first. */
+/* Rejects or disconnects a connection first, as the kernel's cm_destroy_id() does. */
 void cm_destroy(struct cm_id *id);
 void cm_set_context(struct cm_id *id, cm_handler *h, void *context);
 void *cm_context(const struct cm_id *id);

@@ -251,7 +251,7 @@ static uint8_t life_time(uint8_t ack_timeout)
 	return ack_timeout ? (uint8_t)(ack_timeout - 1) : 0;
 }
 
-/* cm_format_paths_from_req(), from here to the sender. */
+/* The path from this end back to the sender, as cm_format_paths_from_req() makes it. */
 static void get_path(const struct cm_work *w, struct cm_path *path)
 {
 	const uint8_t *msg = w->pkt.mad + CM_MSG;

@@ -55,7 +55,7 @@ struct cm_id *cm_table_find(const struct cm_table *t, struct cm_key k)
 	return n ? n->id : NULL;
 }
 
-/* Without memory the chains get longer, no more. */
+/* If there is no memory, the chains only get longer. */
 static void grow(struct cm_table *t)
 {
 	struct cm_table more = *t;

@@ -448,7 +448,7 @@ static void test_a_call_in_the_wrong_state_is_refused(void **state)
 	req.len = CM_REQ_DATA;
 	path.pkey = 0x8003;
 	assert_int_equal(cm_send_req(id, &req), -ENOENT);
-	path.pkey = 0x0001; /* a full member's entry has it, too */
+	path.pkey = 0x0001; /* the entry of a full member (0x8001) matches this P_Key, too */
 	req.port = NET_PORTS;
 	assert_int_equal(cm_send_req(id, &req), -EINVAL);
 	req.port = 0;

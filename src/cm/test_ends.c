@@ -38,7 +38,7 @@ static void test_every_reason_arrives(void **state)
 	}
 }
 
-/* As of a peer that is no friend. */
+/* The message looks as if a hostile peer had sent it. */
 static void test_information_that_is_too_long(void **state)
 {
 	struct net *n = net_new();

@@ -154,7 +154,7 @@ static void test_a_request_comes_again_when_the_answer_is_lost(void **state)
 	net_free(n);
 }
 
-/* As of a peer that is no friend. */
+/* The message looks as if a hostile peer had sent it. */
 static void test_a_length_that_is_too_large(void **state)
 {
 	struct net *n = net_new();

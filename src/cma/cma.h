@@ -28,7 +28,7 @@ struct cma_ops {
 	bool (*waits)(void *ctx, uint64_t ref);
 	/* Takes it back; false: a reader has it. */
 	bool (*drop)(void *ctx, uint32_t file, uint64_t ref);
-	/* From QP1 of p->port; answers may come (cma_arrived()) before it returns. */
+	/* Sends from QP1 of p->port; answers may arrive (cma_arrived()) before it returns. */
 	void (*send)(void *ctx, const struct cm_pkt *p);
 	uint64_t (*now)(void *ctx); /* ns */
 };

@@ -307,7 +307,7 @@ static void of_reply(const struct cm_event *e, struct cma_event *out)
 	out->ece = e->rep.ece;
 }
 
-/* What cma_ib_handler() makes of it; false: nothing. */
+/* The event that cma_ib_handler() makes of a CM event; false: it makes none. */
 static bool event_of(struct cma_id *id, const struct cm_event *e, struct cma_event *out)
 {
 	switch (e->type) {

@@ -379,8 +379,9 @@ static void copy_ud(const struct seg *s, uint32_t port, const struct cma_event *
 }
 
 /*
- * The group of a join: its number is the join's context, so that an event of one that was left (two
- * joins of one address: rdma_leave_multicast() takes either) finds no freed memory.
+ * The group that an event is about. A join's context is the group's number, not a pointer, because
+ * the event may be read after the group was left and freed (rdma_leave_multicast() takes either of
+ * two joins of one address).
  */
 static struct dev_mc *event_mc(const struct dev_ctx *ctx, const struct cma_event *e)
 {

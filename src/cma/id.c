@@ -133,7 +133,7 @@ void cma_attach(struct cma_id *id, uint32_t at)
 	id->hca = p->hca;
 	id->ifindex = cma_ifindex(id->c->s, at);
 	memcpy(id->sgid, p->gid[0], 16);
-	/* The interface's (ib_addr_get_pkey()): an Ethernet one has none. */
+	/* The interface's P_Key (ib_addr_get_pkey()); an Ethernet interface has none. */
 	id->pkey = hw_port_is_eth(p) ? 0 : p->pkey[0] | 0x8000;
 }
 

@@ -74,13 +74,13 @@ static void test_request(void **state)
 	IS(get(&e), 0);
 	bind_id(e.id);
 	IS(compare(e.id, ahead_of(&e, sizeof(ahead))), 6);
-	/* Not for another file, nor of an id that is gone. */
+	/* An answer is not sent to another file, nor about an id that is gone. */
 	IS(dev_ahead(dev_file_of(c->dev, F2), &e, ahead, sizeof(ahead)), 0);
 	IS(destroy_in(F1, e.id), 0);
 	IS(ahead_of(&e, sizeof(ahead)), 0);
 }
 
-/* What does not fit is left out. */
+/* An answer that does not fit into the record is left out. */
 static void test_little_room(void **state)
 {
 	make_bound();

@@ -55,7 +55,7 @@ struct cma {
 	uint64_t ref, taken; /* the last event's, and the last that a reader has taken */
 	bool late;           /* it was taken after the device has looked */
 	bool full;           /* no room in the queues */
-	bool reads;          /* when the device has dropped one, a reader takes the oldest */
+	bool reads;          /* a reader takes the oldest event after each one that is dropped */
 };
 
 /* A reader takes the oldest event of all, which is in that file. */

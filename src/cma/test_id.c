@@ -281,7 +281,7 @@ static void requests_can_be_refused(void **state)
 	cma_set_context(me, on_event, &ME);
 	turn();
 	heard(&LISTENER, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-	heard(&ME, RDMA_CM_EVENT_REJECTED, 28); /* and is destroyed by the same answer */
+	heard(&ME, RDMA_CM_EVENT_REJECTED, 28); /* then w.answer destroys this id, too */
 	w.answer = 0;
 	pass(1000);
 	silence();

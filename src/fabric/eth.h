@@ -13,7 +13,7 @@
 
 #define FAB_ETH_BIT 0x80000000u
 #define FAB_ETH_OUI 0x5a17cau     /* locally administered, as the GUIDs' prefix */
-#define FAB_ETH_MTU 1500u         /* of interfaces, unless configured */
+#define FAB_ETH_MTU 1500u         /* the MTU of an interface without a configured one */
 #define FAB_ETH_MTU_MIN 1280u     /* the least that IPv6 allows */
 #define FAB_ETH_MTU_MAX 9978u     /* ConnectX's */
 #define FAB_ETH_CAP_MASK 0x10000u /* IB_PORT_CM_SUP: mlx5_query_port_roce() */

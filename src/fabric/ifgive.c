@@ -65,7 +65,10 @@ static void take(struct hw_port *p, const struct hw_addr *a)
 	atomic_fetch_sub(&p->naddrs, 1);
 }
 
-/* Is it the rule's? Behind another one of its subnet it is like any that was given. */
+/*
+ * Is it the address that the port's number determines (if_rule4())? Not if an earlier address of
+ * the interface has the same subnet: then it counts as one that was given.
+ */
 static bool is_rule4(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix)
 {
 	struct if_ip4 a[FAB_IF_ADDRS];

@@ -26,7 +26,7 @@ struct pci_function {
 void pci_function(struct pci_function *f, const struct hw_hca *hca, bool eth,
 		  const struct fab_sysfs_ids *ids, const char *bdf);
 
-/* Its files in `dir`, and its links in /sys/bus/pci below `root`. 0 or -errno. */
+/* Makes the device's files in `dir`, and its links in /sys/bus/pci below `root`. 0 or -errno. */
 int pci_render(struct tree *t, int root, int dir, const struct pci_function *f);
 
 /* pci_config.c: the configuration space; vital product data (returns its length). */

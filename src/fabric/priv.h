@@ -11,7 +11,7 @@ struct if_ip4 {
 	uint32_t ip, prefix;
 };
 
-/* That one of a port's given addresses, of any of its interfaces; NULL. */
+/* Finds an address that a port was given, on any of its interfaces; NULL: it was not. */
 const struct hw_addr *if_find(const struct hw_port *p, const uint8_t ip[16]);
 /* All of an interface, the oldest first; their number. */
 uint32_t if_given(const struct seg *s, uint32_t at, const struct hw_addr *out[HW_ADDRS]);

@@ -308,7 +308,7 @@ static void secondary_addresses_go_with_their_primary_one(void **state)
 	assert_int_equal(del(h1, 0x7f010001, 0), 0);
 	assert_true(fab_iface(&seg, h1, &f));
 	assert_int_equal(f.nip4, 1);
-	/* Behind another one of its subnet the rule's is a secondary one. */
+	/* The address by rule is a secondary one if an earlier address has the same subnet. */
 	assert_int_equal(add(h1, 0x7f010009, 16), 0);
 	assert_int_equal(add(h1, 0x7f010001, 16), 0);
 	assert_int_equal(del(h1, 0x7f010001, 16), 0);

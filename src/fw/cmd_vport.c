@@ -166,7 +166,10 @@ static uint32_t list_mc(const struct fw_call *k, uint8_t mac[LIST_MAX][6])
 	return n;
 }
 
-/* mlx5e_vport_context_update_vlans(); 0 is one of them (vlan_device_event()). */
+/*
+ * The list of VLANs as mlx5e_vport_context_update_vlans() sends it. A port with VLANs has VLAN 0 as
+ * well (vlan_device_event()).
+ */
 static uint32_t list_vlans(const struct hw_port *p, uint8_t *to, uint32_t room)
 {
 	uint32_t n = 0, id[1 + HW_VLANS];

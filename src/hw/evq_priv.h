@@ -90,7 +90,7 @@ void evq_taken(struct seg_evq *q);
 
 /* The source's `reported` counter; NULL for an event without one. False: the object is gone. */
 bool evq_source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **counter);
-/* The record is being taken: the next event of a subscription is another record. */
+/* A reader takes this record: the subscription's next event needs a new record. */
 void evq_source_read(struct seg *s, const struct seg_evsrc *src);
 
 #endif

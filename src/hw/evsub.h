@@ -79,7 +79,7 @@ struct seg_evhash { /* SEG_T_EVTAB: a chain of subscriptions; never claimed */
 enum evsub_raising {
 	EVSUB_IDLE,
 	EVSUB_MARKS, /* subscribers are being marked (seg_evsub.owed) */
-	EVSUB_TELLS, /* those that are marked are being told; then the debt is paid */
+	EVSUB_TELLS, /* marked subscribers get their records; afterwards nothing is owed */
 	EVSUB_STAGE = 3,
 };
 

@@ -179,8 +179,8 @@ static int nldev_msg(struct nl_req *q)
 }
 
 /*
- * ibnl_ls_cb_table: answers to questions that nobody has asked, and ib_nl_handle_set_timeout(), the
- * time that such questions would have.
+ * Messages of RDMA_NL_LS (ibnl_ls_cb_table): a daemon's answers, which are accepted and dropped as
+ * the fabric asks no daemon, and the time-out for such questions (ib_nl_handle_set_timeout()).
  */
 static int ls_msg(const struct nl_req *q)
 {

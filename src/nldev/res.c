@@ -480,7 +480,7 @@ static int list_close(struct list *l)
 	return nl_flush(l->p);
 }
 
-/* An entry of an object, or of an id. */
+/* Adds an entry to the list: of the id `c`, or if that is NULL, of the object with index i. */
 static int list_add(struct list *l, uint32_t i, uint32_t port, const struct link_cm_id *c)
 {
 	struct nl_out *o = l->p->o;

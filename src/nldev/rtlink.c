@@ -150,7 +150,7 @@ void rtn_link(struct rtn_req *q, uint16_t type, const struct fab_iface *f)
 	nl_str(o, IFLA_PARENT_DEV_BUS_NAME, "pci");
 }
 
-/* rtnl_valid_getlink_req(), which has checked less before NETLINK_GET_STRICT_CHK. */
+/* rtnl_valid_getlink_req(): a socket without NETLINK_GET_STRICT_CHK is not checked. */
 static bool valid(struct rtn_req *q)
 {
 	const struct ifinfomsg *m = q->body;

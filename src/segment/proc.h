@@ -195,7 +195,10 @@ struct seg_life {
 };
 void seg_proc_life_begin(struct seg_proc *p, struct seg_life *l);
 
-/* Has the kernel marked it? False, too, for a process whose device thread does not run yet. */
+/*
+ * Has the kernel marked the process's end in its slot? False as well for a process whose device
+ * thread, which asks the kernel for that mark, does not run yet.
+ */
 static inline bool seg_proc_life_ended(const struct seg_proc *p)
 {
 	return atomic_load(&p->life) & FUTEX_OWNER_DIED;

@@ -25,9 +25,10 @@ struct seg_slot {                  /* SEG_T_SLOT: same index as its process; nev
 
 /* What tells an eventfd from another that has its number later; 0: unknown. */
 uint64_t slot_bell_id(int bell);
-enum { SLOT_NO_BELL = 1 }; /* the bell is lost, and the request was not made */
+enum { SLOT_NO_BELL = 1 }; /* answer: the eventfd is gone, so no request was made */
 /*
- * As link_ask_more(), with the eventfd that LINK_BELL has given; or SLOT_NO_BELL. `l` is locked.
+ * Does what link_ask_more() does, but rings the eventfd that LINK_BELL has given. The same results,
+ * or SLOT_NO_BELL. `l` is locked.
  */
 int slot_ask(const struct link *l, struct link_msg *m, const void *out, void *in, size_t *room);
 

@@ -52,7 +52,10 @@ static struct ucma_ahead ahead; /* answers of rdma_cm that came with events */
 /* The pid that owns these tables; 0 until the first entry is made. */
 static _Atomic int owner_pid;
 
-/* A vfork child: its parent's memory, where it must not be the first to own something. */
+/*
+ * Is this a vfork child? It runs in its parent's memory: if it claimed the tables first, they would
+ * have the child's pid when the parent goes on.
+ */
 static bool borrows_memory(int pid)
 {
 	return !sys_call(SYS_kcmp, pid, sys_call(SYS_getppid), KCMP_VM, 0, 0);

@@ -29,7 +29,7 @@ enum {
 
 #define VL_ARB_LEN 8
 #define RESP_TIME 16                /* 4.096 us * 2^16 */
-#define EXTENDED_SPEEDS 0x80000000u /* modifier: the requester supports them; no effect */
+#define EXTENDED_SPEEDS 0x80000000u /* modifier: "I know extended speeds"; ignored */
 #define LID_MAX (FAB_LIDS - 1)
 
 /*

@@ -52,9 +52,9 @@ struct ucma_answer {
 
 /* When the response's address is checked. */
 enum ucma_check {
-	UCMA_CHECK_ASKED, /* before the command changes anything: its first out_len bytes */
-	UCMA_CHECK_WHOLE, /* at the same time, but all of it (ucma_migrate_id()) */
-	UCMA_CHECK_LATE,  /* only when the response is copied: the command changes nothing */
+	UCMA_CHECK_ASKED, /* the first out_len bytes, before the command changes anything */
+	UCMA_CHECK_WHOLE, /* all bytes, before the command changes anything (ucma_migrate_id()) */
+	UCMA_CHECK_LATE,  /* when the response is copied, because the command changes nothing */
 };
 #define UCMA_NO_ID UINT16_MAX
 

@@ -91,7 +91,7 @@ static void test_changed(void **state)
 	assert_int_equal(get(later, 0, 16), 0);
 }
 
-/* After a fork somebody may seem to be busy for ever. */
+/* A fork may copy an entry while another thread holds it: `busy` then stays set for ever. */
 static void test_never_waits(void **state)
 {
 	put();

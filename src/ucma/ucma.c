@@ -45,7 +45,7 @@ static uint32_t copy_readable(void *to, const uint8_t *from, size_t n)
 	return (uint32_t)done;
 }
 
-/* Its header and its struct, as far as they can be read. */
+/* Copies a command's header and struct as far as they can be read. Returns the length. */
 static uint32_t copy_command(uint8_t *to, const uint8_t *from)
 {
 	uint32_t n = copy_readable(to, from, sizeof(struct rdma_ucm_cmd_hdr));
@@ -130,7 +130,7 @@ static uint64_t response_of(struct request *q)
 
 /* ---- write(2) without the supervisor */
 
-/* The row of a command that is there as a whole, and whose frame ucma_write() takes. */
+/* The row of a command that was read completely and has a frame that ucma_write() accepts. */
 static const struct ucma_row *row_of_whole(const struct request *q)
 {
 	const struct ucma_row *row = ucma_row_of(q->bytes, q->call.len);

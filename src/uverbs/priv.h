@@ -296,7 +296,8 @@ int uv_b_set_output(struct uv_bundle *b, const struct uv_attr *a);
  */
 int uv_request(struct uv_bundle *b, void *req, size_t len);
 /*
- * For requests with a list: a part of exactly len bytes (-ENOSPC); _end: nothing unknown follows.
+ * For requests with a list: the first copies a part of exactly len bytes, or returns -ENOSPC; the
+ * second checks that nothing but zeroes follows the last part.
  */
 int uv_request_part(struct uv_bundle *b, size_t at, void *dst, size_t len);
 int uv_request_end(struct uv_bundle *b, size_t at);

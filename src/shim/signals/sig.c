@@ -114,7 +114,10 @@ void sig_install(void)
 
 void sig_init(void)
 {
-	/* exec inherits the mask; the stand-ins now hold the signals that the program was given. */
+	/*
+	 * exec inherits the mask of real signals. Where SIGSEGV or SIGBUS is in it, it is moved to
+	 * the stand-in (sig.h).
+	 */
 	sig_mask_adopt();
 }
 

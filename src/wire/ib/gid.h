@@ -8,7 +8,7 @@
 #include "util/bits.h"
 
 #define IB_HOPS_OF_ROUTE 64    /* net.ipv4.ip_default_ttl, net.ipv6.conf.*.hop_limit */
-#define IB_HOPS_OF_ANSWER 0xff /* ib_init_ah_attr_from_wc() */
+#define IB_HOPS_OF_ANSWER 0xff /* the hop limit of ib_init_ah_attr_from_wc() */
 
 /* ::ffff:a.b.c.d, which stands for the IPv4 address a.b.c.d */
 static inline bool ib_gid_is_ip4(const uint8_t gid[16])

@@ -66,7 +66,7 @@ enum pkt_flags {
 enum pkt_net { PKT_NET_NONE, PKT_NET_GRH, PKT_NET_IP6, PKT_NET_IP4, PKT_NETS };
 extern const uint8_t pkt_net_octets[PKT_NETS];
 
-/* Its fields. IPv4 addresses are the last four octets of the GIDs. */
+/* The fields of a network header. An IPv4 address is the last four octets of its GID. */
 struct pkt_route {
 	uint8_t net; /* enum pkt_net */
 	uint8_t hop_limit, tclass;
