@@ -213,7 +213,7 @@ static const struct opt_row rows[] = {
 	{CLI_MAKERS | CLI_TOPO, "device", 0, "cx6|cx7", "model: ConnectX-6 or ConnectX-7 (cx6)",
 	 VALUE(enum hw_model, fab.model, devices), .given = CLI_SHAPE},
 	{CLI_MAKERS, "topo", 0, "SPEC",
-	 "topology: a file (ibnetdiscover, ibsim), or ring:N, star:N, torus:XxYxZ, "
+	 "topology: a file (ibnetdiscover, ibsim, .lst), or ring:N, star:N, torus:XxYxZ, "
 	 "fat-tree:LEVELS:RADIX, random:NODES:SEED",
 	 TEXT(topo), .given = CLI_SHAPE},
 	{CLI_MAKERS, "sm", 0, "builtin|none",

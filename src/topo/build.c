@@ -76,8 +76,7 @@ static bool same_id(const void *arg, const void *key, uint32_t value)
 	return !strcmp(node[value].id, key);
 }
 
-/* Finds a node by id; TOPO_NONE. */
-static uint32_t build_find(const struct topo_build *b, const char *id)
+uint32_t build_find(const struct topo_build *b, const char *id)
 {
 	return topo_hash_find(&b->ids, topo_hash_bytes(id, strlen(id)), id, same_id, b->node);
 }

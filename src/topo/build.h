@@ -68,6 +68,8 @@ int build_error(struct topo_build *b, const struct topo_where *at, const char *f
  * taken over, except ports and host. 0, -EINVAL, -ENOMEM.
  */
 int build_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at);
+/* The node with this id; TOPO_NONE. */
+uint32_t build_find(const struct topo_build *b, const char *id);
 /* Adds a line, zeroed except its place, and without a peer; NULL: no memory. */
 struct topo_line *build_line(struct topo_build *b, uint32_t node, uint32_t num,
 			     const struct topo_where *at);

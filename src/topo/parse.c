@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the reading of topology files: the output of ibnetdiscover, and ibsim's net files, which
- * have the same form with freely chosen names. Facts: ibnetdiscover.c (out_ids, out_switch, out_ca)
- * and ibsim's sim_net.c (parse_netconf and its callees). Calls the builder; the command line calls
- * it.
+ * Owns the reading of topology files: the output of ibnetdiscover, ibsim's net files, which have
+ * the same form with freely chosen names, and lists of cables (lst.c). Facts: ibnetdiscover.c
+ * (out_ids, out_switch, out_ca) and ibsim's sim_net.c (parse_netconf and its callees). Calls the
+ * builder; the command line calls it.
  */
 #include "topo/parse.h"
 #include "topo/for_tests.h"
@@ -89,12 +89,8 @@ static const char *find_desc(struct topo_text *x, int *len)
 	return start;
 }
 
-static void set_desc(struct topo_node *n, const char *desc, int len, bool own_name)
+void parse_desc(struct topo_node *n, const char *desc, int len)
 {
-	if (len < 0 || (!len && own_name)) {
-		desc = n->id;
-		len = (int)strlen(n->id);
-	}
 	if (len > TOPO_DESC)
 		len = TOPO_DESC;
 	for (int i = 0; i < len; i++)
@@ -116,7 +112,10 @@ static int parse_node_comment(struct topo_text *x, struct topo_node *n, bool own
 	desc = find_desc(x, &len);
 	if (x->b->err[0])
 		return -EINVAL;
-	set_desc(n, desc, len, own_name);
+	if (len < 0 || (!len && own_name))
+		parse_desc(n, n->id, (int)strlen(n->id));
+	else
+		parse_desc(n, desc, len);
 	if (n->type != TOPO_SWITCH)
 		return 0;
 	n->enhanced_port0 = !!strstr(x->p, "enhanced port 0");
@@ -375,8 +374,7 @@ static int parse_do(struct topo_parse *p, struct topo_text *x)
 
 static int parse_ibdiagnet(struct topo_parse *p, struct topo_text *x)
 {
-	return text_error(x,
-			  "this is a file of ibdiagnet: save the output of ibnetdiscover instead");
+	return text_error(x, "this is ibdiagnet's .db_csv file: use its .lst file instead");
 }
 
 static int ignore(struct topo_parse *p, struct topo_text *x)
@@ -416,9 +414,8 @@ static const struct keyword {
 	{"include", parse_include},
 	{"do ", parse_do},
 	{"pdebug", ignore},
-	{"{ CA ", parse_ibdiagnet}, /* the .lst file */
-	{"{ SW ", parse_ibdiagnet},
-	{"START_", parse_ibdiagnet}, /* the .db_csv file */
+	{"{", parse_cable},
+	{"START_", parse_ibdiagnet},
 	/*
 	 * Lines of ibnetdiscover -g, and its messages from standard error, if the file contains
 	 * them.
@@ -584,6 +581,7 @@ static int done(struct topo_parse *p, int r, struct topo *t)
 		r = build_topo(&p->b, t);
 	if (r == -ENOMEM)
 		build_error(&p->b, NULL, "no memory");
+	topo_hash_finish(&p->cabled);
 	build_finish(&p->b);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Shared by the parts of the topology parser: parse.c reads files and nodes, ports.c ports, ip.c
- * addresses.
+ * addresses, lst.c cables of .lst files.
  */
 #ifndef SOFTHCA_TOPO_PARSE_H
 #define SOFTHCA_TOPO_PARSE_H
@@ -21,6 +21,7 @@ struct topo_parse {
 	uint32_t vendor_id, device_id;
 	uint32_t widths, speeds; /* masks for ports that give none; 0: the device's */
 	char prefix[TOPO_PREFIX_LEN + 1];
+	struct topo_hash cabled; /* ports in lines of .lst files -> topo_build.line */
 };
 
 /*
@@ -29,6 +30,10 @@ struct topo_parse {
  */
 char *parse_name(struct topo_parse *p, struct topo_text *x, char *name,
 		 const struct topo_where *at);
+/* Set a node's description from `len` bytes; control characters become blanks. */
+void parse_desc(struct topo_node *n, const char *desc, int len);
+/* Parse the rest of a .lst file's line, which began with '{'. 0, -EINVAL, -ENOMEM. */
+int parse_cable(struct topo_parse *p, struct topo_text *x);
 /* Parse a line that begins with '[' or '@'. 0, -EINVAL, -ENOMEM. */
 int parse_port(struct topo_parse *p, struct topo_text *x);
 /* Parse the rest of a line that begins with "#ip[". 0, -EINVAL, -ENOMEM. */

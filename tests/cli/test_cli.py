@@ -304,11 +304,11 @@ class Options(Cli):
         self.assertTrue(self.refused('link', '--fabric', 'lab', 'sw1', '3', 'up').endswith(
             'for other nodes use ReLink "sw1"[3] in softhca console --fabric lab\n'))
         self.down()
-        lst = os.path.join(self.work, 'ibdiagnet2.lst')
-        with open(lst, 'w') as f:
-            f.write('{ CA Ports:01 SystemGUID:0002c90300001000 }\n')
-        for args in (['topo', lst], ['up', 'lab', '--topo', lst]):
-            self.assertIn('save the output of ibnetdiscover', self.refused(*args))
+        csv = os.path.join(self.work, 'ibdiagnet2.db_csv')
+        with open(csv, 'w') as f:
+            f.write('START_NODES\n')
+        for args in (['topo', csv], ['up', 'lab', '--topo', csv]):
+            self.assertIn('use its .lst file', self.refused(*args))
 
     def test_without_proc_the_commands_that_need_it_say_so(self):
         without = ['unshare', '-Urm', 'sh', '-c', 'mount -t tmpfs none /proc && exec "$@"', 'x']

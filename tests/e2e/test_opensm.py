@@ -3,12 +3,13 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, wait_for  # noqa: E402
+from softhca import SOFTHCA, TIMEOUT, Case, Fabric, wait_for  # noqa: E402
 
 H1, H2 = ('--host', 'h1'), ('--host', 'h2')
 # Of the generator's torus:5x5x5: the switch at the origin and its neighbours in +x, +y, +z.
@@ -96,6 +97,21 @@ class OpenSM(Case):
                 log = self.sweep(fab, *args)
                 self.assertIn(f'{engine} tables configured on all switches', log)
                 self.everything_is_reached(fab)
+                self.is_written_as_cables(fab)
+
+    def is_written_as_cables(self, fab):
+        """The list of cables that OpenSM has written is the topology that ibnetdiscover finds."""
+        lst = os.path.join(self.dir, str(self.made), 'opensm-subnet.lst')
+        found = self.file('found', self.ok(fab.run('ibnetdiscover', options=H1)))
+        one, two = (subprocess.run([SOFTHCA, 'topo', path], capture_output=True, text=True, timeout=TIMEOUT)
+                    for path in (lst, found))
+        self.assertEqual((one.returncode, one.stderr), (0, ''))
+        self.assertEqual(self.nodes(one.stdout), self.nodes(two.stdout))
+
+    def nodes(self, text):
+        """Nodes and cables, in any order, without what a list of cables does not have."""
+        text = re.sub(r' (base|enhanced) port 0|\blmc \d+', '', text)
+        return sorted('\n'.join(block.splitlines()) for block in text.split('\n\n'))
 
     def everything_is_reached(self, fab):
         """All links are Active, and all LIDs answer over them."""

@@ -24,6 +24,10 @@ static const char *const seeds[] = {
 	"include \"x\"\ndo Dump\n",
 	"Ca 1 \"a\"\n[1] \"b\" # lid 1 lmc 0 \"b\" lid 2 4xQDR\nCa 1 \"b\"\n"
 	"[1] \"a\" # lid 2 lmc 0 \"a\" lid 1 4xFDR10\n",
+	"# x\n{ CA-SM Ports:02 SystemGUID:1 NodeGUID:a PortGUID:b VenID:0002C9 DevID:1003 Rev:0 "
+	"{n1 "
+	"H} LID:0001 PN:01 } { SW Ports:24 SystemGUID:2 NodeGUID:2 PortGUID:2 VenID:000002C9 "
+	"DevID:C7380000 Rev:A1 {s} LID:BFFF PN:18 } PHY=4x LOG=ACT SPD=FDR10\n",
 	"Ca 2 \"a\"\n#ip[2] 10.0.0.1/8,fd00::1 # x\n#ip[1]\t127.1.2.3\nCa 1 \"b\"\n#ip[1] "
 	"fd00::2/48\n",
 };
