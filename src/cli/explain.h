@@ -30,7 +30,7 @@ enum explain_kind {
 	EXPLAIN_LAYOUT,
 };
 
-/* What a log says beside a status, so that it is singled out. */
+/* Facts that a log gives beside a status: explanations that fit them are singled out. */
 struct explain_seen {
 	bool has_vendor;
 	uint32_t vendor_err;

@@ -72,8 +72,8 @@ struct report_forms;
 struct report_forms *report_forms_create(void);
 void report_forms_destroy(struct report_forms *f);
 /*
- * What the message says; REPORT_NOTHING. `rank`: place of its form in the table, the most specific
- * first. `more`: the message goes on in the next line.
+ * Finds the form of a message and fills `fact`; REPORT_NOTHING: none fits. `rank`: the form's place
+ * in the table, the most specific first. `more`: the message goes on in the next line.
  */
 enum report_kind report_match(const struct report_forms *f, const char *text,
 			      struct report_fact *fact, size_t *rank, bool *more);

@@ -63,7 +63,7 @@ struct top_sample {
 	uint64_t refused, errors[HW_USE_SYNDROMES]; /* commands; completions by syndrome */
 };
 
-/* What a page shows. */
+/* The user's choices: which rows a page shows, in which order. */
 struct top_view {
 	const char *fabric;
 	double interval; /* seconds, of the option */

@@ -106,7 +106,8 @@ static void *read_all(void *arg)
 	bool last = false;
 
 	while (!last) {
-		/* Before the pipe is emptied: what was written until now is in it. */
+		/* Look for the end before emptying the pipe: what was written until then is in it.
+		 */
 		last = poll(p, 2, -1) > 0 && p[1].revents;
 		while (read_some(r))
 			;

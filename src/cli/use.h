@@ -14,7 +14,7 @@ struct sup;
  * NULL stays NULL.
  */
 struct json_object *use_counts(struct json_object *hosts);
-/* Those of all hosts that were used, by the supervisor itself. */
+/* The counts of all used hosts; called by the supervisor, which needs no connection. */
 struct json_object *use_of_sup(struct sup *sup);
 /*
  * At the end of a command. Says the summary and, if the command ended well, whether there was

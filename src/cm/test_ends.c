@@ -417,7 +417,7 @@ static void test_a_qp_that_has_a_connection_already(void **state)
 	struct end a = {0}, b = {0}, c = {0};
 
 	net_connect(n, &a, &b);
-	/* Its host has lost the connection without a word. */
+	/* The host of `a` loses the connection, and its peer hears nothing of that. */
 	n->cut = true;
 	cm_destroy(a.id);
 	n->cut = false;
@@ -454,7 +454,7 @@ static void test_a_rep_of_a_qp_that_has_a_connection_already(void **state)
 	net_free(n);
 }
 
-/* Of another host, the same numbers mean nothing. */
+/* A message from another host does not meet the ids that have the same numbers here. */
 static void test_hosts_are_apart(void **state)
 {
 	struct net *n = net_new();

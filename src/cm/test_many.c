@@ -162,7 +162,7 @@ static int any_handler(struct cm_id *id, const struct cm_event *ev)
 	struct net *n = cm_context(id);
 	uint8_t sum = 0;
 
-	/* What an event points to can be read. */
+	/* All memory that an event points to can be read: the sanitizer would report the rest. */
 	for (uint32_t i = 0; ev->data && i < ev->len; i++)
 		sum = (uint8_t)(sum + ((const uint8_t *)ev->data)[i]);
 	if (ev->type == CM_REJ_RECEIVED)

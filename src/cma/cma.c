@@ -272,7 +272,7 @@ void cma_free(struct cma *c)
 	cma_news_free(c);
 	if (c->cm)
 		cm_free(c->cm);
-	/* Only arrivals are left. */
+	/* Every work that still waits is an arrival, and nobody else frees those. */
 	while ((w = TAILQ_FIRST(&c->works))) {
 		cma_work_drop(c, w);
 		free((char *)w - offsetof(struct arrival, work));

@@ -76,8 +76,8 @@ struct cma_shown {
 void cma_each(struct cma *c, void (*show)(void *arg, const struct cma_shown *s), void *arg);
 
 /*
- * What is there, of all hosts. Without open files all of it is 0, but for joins that the SA has not
- * answered yet.
+ * How many objects all hosts have. When no file is open each count is 0, except that of joins that
+ * the SA has not answered yet.
  */
 struct cma_counts {
 	uint32_t files, ids;  /* ids: a listener on all adapters has more than one */

@@ -133,7 +133,7 @@ bool dev_event_take_back(struct dev_event *e);
 void dev_events_take_back(struct dev_ctx *ctx, const struct dev_mc *mc);
 /* It is in no queue. */
 void dev_event_forget(struct dev_event *e);
-/* As MIGRATE_ID moves it; the order of its events stays. */
+/* Moves an id and its events, in their order, to another file (MIGRATE_ID). */
 void dev_ctx_move(struct dev_ctx *ctx, struct dev_file *to);
 /* Counts the events that readers have taken, and will try again to queue the rest. */
 void dev_file_sync(struct dev_file *f);

@@ -113,7 +113,7 @@ ssize_t cma_write(struct cma *cma, const struct ucma_call *call, const void *in,
 	c.out_len = h.out;
 	dev_file_sync(c.file);
 	err = run(&c, h.cmd, (const uint8_t *)in + sizeof(h), call->len - sizeof(h));
-	/* What a command's answer follows upon is there with it. */
+	/* Events that the command has caused are in the queue before its answer arrives. */
 	dev_queue_fresh(c.file->dev);
 	return err ? err : (ssize_t)call->count;
 }

@@ -39,7 +39,7 @@ enum {
 
 /* ---- cma.c */
 
-/* What waits for its turn; in its owner. */
+/* A call that waits for its turn; a member of the object that it is about. */
 struct cma_work {
 	TAILQ_ENTRY(cma_work) at;
 	bool queued;
@@ -114,7 +114,7 @@ void cma_sa_free(struct cma *c);
 uint32_t cma_sa_count(const struct cma *c);
 
 /* ---- news.c */
-/* From now on the port's changes are cma_groups_changed(). 0, -ENODEV, -ENOMEM. */
+/* From now on cma_groups_changed() is called for the port's changes. 0, -ENODEV, -ENOMEM. */
 int cma_news_want(struct cma *c, uint32_t port);
 void cma_news_look(struct cma *c);
 void cma_news_free(struct cma *c);

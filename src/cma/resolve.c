@@ -283,7 +283,7 @@ void cma_resolve_again(struct cma *c)
 		try_again(id, false);
 }
 
-/* What is said without waiting (enqueue_resolve_addr_work()). */
+/* Queues an event whose result is known without waiting (enqueue_resolve_addr_work()). */
 static void say(struct cma_id *id, enum cma_state from, enum cma_state to, uint32_t event,
 		int status)
 {

@@ -205,7 +205,7 @@ static void options_have_states(void **state)
 			 0x01060009);
 }
 
-/* What needs a state that the id does not have. */
+/* Calls are refused that need another state than the id has. */
 static void calls_need_their_state(void **state)
 {
 	struct cma_id *id = id_of(0, RDMA_PS_TCP, NULL);

@@ -74,7 +74,7 @@ static inline ssize_t call_as(const struct how *how, uint32_t cmd, const void *i
 		w.h.in = how->in == UINT32_MAX ? 0 : (uint16_t)how->in;
 	memcpy(w.body, in, len);
 	memset(answer, 0xa5, sizeof(answer));
-	/* As long as it says, so that the sanitizer sees a byte read behind it. */
+	/* The copy ends with the command, so that the sanitizer sees a read behind it. */
 	copy = malloc(k.len);
 	memcpy(copy, &w, k.len);
 	n = cma_write(c, &k, copy, how->aux, answer, &answered);

@@ -95,7 +95,7 @@ static void test_short_and_faulting(void **state)
 	assert_int_equal(c->nids, 0);
 }
 
-/* Before the handler looks at anything else than the id. */
+/* A wrong id is found before the handler looks at anything else. */
 static void test_unknown_and_foreign_ids(void **state)
 {
 	struct rdma_ucm_listen listen = {.id = 3};

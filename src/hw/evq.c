@@ -416,7 +416,7 @@ static int take_locked(struct seg *s, uint32_t evq, struct seg_evq *q, int fd, s
 		atomic_fetch_add(counter, 1);
 	evq_source_read(s, &r->src);
 	remove_head(s, evq, q, r, fd);
-	/* Those that were dropped behind it do not make the file readable. */
+	/* Dropped records behind this one go as well: they do not make the file readable. */
 	first(s, evq, q, fd, &counter);
 	return 0;
 }

@@ -41,10 +41,10 @@ bool evq_is_open(const struct seg *s, uint32_t evq, uint32_t gen, const struct s
 
 /* The live record that a reference names; NULL: it was taken. */
 struct seg_evrec *evq_rec(const struct seg *s, uint64_t ref);
-/* There is a record, a loss or an end to report. Takes no lock. */
+/* Tells all who wait that there is a record, a loss or an end to report. Takes no lock. */
 void evq_tell(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
-/* Its two parts: those who wait for the FIFO (true: there was a byte to write), and for the futex.
- */
+/* The two parts of evq_tell(): for those who poll the FIFO (true: it needed a byte), and for those
+ * who sleep on the futex. */
 bool evq_tell_pollers(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q);
 void evq_wake_readers(struct seg_evq *q);
 /* Under the lock: make the FIFO agree with the queue. `fd` -1: open it by path. */

@@ -60,7 +60,7 @@ bool evq_rec_change(struct seg_evrec *r, uint32_t gen, enum evq_rec_state from,
 
 bool evq_rec_claim(struct seg_evrec *r)
 {
-	/* Its pusher may be between two of them. */
+	/* The pusher may just change one of these states to the next: try until one fits. */
 	while (evq_rec_is(r, EVQ_LINKED) || evq_rec_is(r, EVQ_TELLING) || evq_rec_is(r, EVQ_TOLD))
 		if (evq_rec_change(r, r->gen, EVQ_LINKED, EVQ_TAKEN) ||
 		    evq_rec_change(r, r->gen, EVQ_TELLING, EVQ_TAKEN) ||

@@ -263,7 +263,7 @@ static void flush_eventfd(struct seg_evsub *sub)
 		write_eventfd(sub->eventfd - 1, to - from);
 }
 
-/* Its process writes the eventfd: this one, or its device thread. */
+/* Has the subscriber's process write the eventfd: this process, or that one's device thread. */
 static void have_it_written(struct seg *s, struct seg_evsub *sub)
 {
 	struct seg_proc *p;
@@ -415,7 +415,7 @@ static void walk_unlocked(struct seg *s, uint32_t n,
 			each(s, chain(s, n), i);
 }
 
-/* Of the event with that number. */
+/* The note of the event with this number. */
 static const struct evsub_note *note_at(const struct seg_evhash *c, uint32_t raising)
 {
 	return &c->note[raising / EVSUB_SEQ & 1];

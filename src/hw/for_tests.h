@@ -5,7 +5,7 @@
 
 #include "hw/evq.h"
 
-/* As evq_take(), with room for any data; without -EOVERFLOW. */
+/* Takes an event as evq_take() does; there is room for any data, and never -EOVERFLOW. */
 int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec *rec);
 /* The place of the queue's FIFO. */
 void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320]);

@@ -47,8 +47,8 @@ void nl_close(struct nl_out *o, uint32_t place);
 struct nl_ext {
 	const char *msg;
 	uint32_t offset; /* of the wrong attribute in the request; 0: none */
-	/* What the policy says of it: enum netlink_attribute_type or 0, greatest value or length.
-	 */
+	/* The policy of that attribute: enum netlink_attribute_type or 0, and the greatest value
+	 * or length. */
 	uint8_t type;
 	uint64_t limit;
 };

@@ -21,7 +21,7 @@ static int news_answer(void *arg, const void *data, size_t n)
 	return 0;
 }
 
-/* What RTM_NEWLINK says of it, apart from the addresses. */
+/* Does RTM_NEWLINK say the same of both? Addresses are not compared. */
 static bool same_link(const struct fab_iface *a, const struct fab_iface *b)
 {
 	return a->flags == b->flags && a->mtu == b->mtu && a->pkey == b->pkey &&

@@ -25,7 +25,7 @@ void tap_take(struct seg *s)
 	memcpy(options, tap->options, sizeof(options));
 	topics[sizeof(topics) - 1] = options[sizeof(options) - 1] = '\0';
 	atomic_thread_fence(memory_order_acquire);
-	/* Another turn: the words belong to the next one, and the next look takes them. */
+	/* If the turn has changed, the words are for the next look, which takes them. */
 	if (atomic_load(&tap->turn) == turn && turn != atomic_load(&s->tap_seen)) {
 		log_live_end();
 		fmt(fifo, sizeof(fifo), "%s/" TAP_FIFO, s->dir);

@@ -368,7 +368,7 @@ static void who_let_go_meanwhile_is_not_robbed(void **state)
 	test_tell(c.go[1]);
 	assert_true(test_wait(c.tell[0]));
 	assert_false(seg_lock_steal(s, &sh->lock, word, &turn));
-	/* Of two that come to take it over, the second does not succeed either. */
+	/* Two take the lock over: the second one fails. */
 	assert_true(seg_lock_holder(s, &sh->lock, &word, &slot));
 	assert_true(seg_lock_holder(s, &sh->lock, &other, &slot));
 	assert_false(seg_lock_steal(s, &sh->lock, word, &turn));

@@ -237,7 +237,7 @@ static void lose_bell_and_say(struct play *p)
 	say(p);
 }
 
-/* What the supervisor has begun is not asked again by the socket. */
+/* A request that the supervisor has begun is not sent again through the socket. */
 static void a_heard_request_waits_without_its_bell(void **state)
 {
 	struct play *p = *state;
