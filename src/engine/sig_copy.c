@@ -333,7 +333,20 @@ static void report_cqe(const struct flow *f, uint32_t qpn, struct eng_cqe *c)
 	LAYOUT_SET(sigerr_cqe, c->b, opcode, CQE_SIG_ERR);
 }
 
-/* 0 or -ETIMEDOUT. A CQ that cannot take the CQE fails, and says so itself. */
+/*
+ * False: another process has taken the key away, and may have configured it or made another one at
+ * its place. While this changes the key, eng_mkey_quiesce() waits even if it is stopped.
+ */
+static bool note_told(struct eng_run *r, struct hw_mkey *mk)
+{
+	if (!gate_pass(&r->ring->gate, GATE_BUSY))
+		return false;
+	atomic_store_explicit(&mk->sig_told, 1, memory_order_relaxed);
+	gate_reset(&r->ring->gate); /* nobody could shut it meanwhile */
+	return true;
+}
+
+/* 0, -ETIMEDOUT or -ECANCELED. A CQ that cannot take the CQE fails, and says so itself. */
 static int report(struct eng_run *r, const struct flow *f, bool local)
 {
 	struct hw_mkey *mk = hw_mkey(r->s, f->key);
@@ -354,8 +367,7 @@ static int report(struct eng_run *r, const struct flow *f, bool local)
 	if (rc == -ETIMEDOUT)
 		return rc;
 	/* Not earlier: a process that dies before has told nobody. */
-	atomic_store_explicit(&mk->sig_told, 1, memory_order_relaxed);
-	return 0;
+	return note_told(r, mk) ? 0 : -ECANCELED;
 }
 
 /* One of the two lists of a copy, and the key in which it is. */

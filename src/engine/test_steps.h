@@ -51,6 +51,9 @@ uint32_t count_events(struct scene *x, uint32_t evq, int type);
 uint32_t count_cqes(struct scene *x, uint8_t opcode);
 void send_one(struct scene *x, struct t_qp *c);
 void send_datagram(struct scene *x, struct t_qp *c);
+/* A block with a wrong CRC, to the receiver's signature key. */
+void setup_signed(struct scene *x);
+void write_signed(struct scene *x, struct t_qp *c);
 void child(struct bed *e);
 void check_send(struct scene *x, bool whole);
 void check_limit(struct scene *x, bool whole);

@@ -71,7 +71,7 @@ static void write_badly(struct scene *x, struct t_qp *c)
 }
 
 /* To the receiver's signature key, a block with a wrong CRC. */
-static void write_signed(struct scene *x, struct t_qp *c)
+void write_signed(struct scene *x, struct t_qp *c)
 {
 	struct t_sge sge = t_own(c, 0, 516);
 
@@ -309,7 +309,7 @@ static void check_drain(struct scene *x, bool whole)
 	assert_int_equal(signals, n);
 }
 
-static void setup_signed(struct scene *x)
+void setup_signed(struct scene *x)
 {
 	struct skey k = {.wire = {.kind = F_CRC32C, .ones = true}, .check = 0xff};
 	struct klm part;

@@ -3,7 +3,7 @@
  * A process is stopped or killed at each marked step (POINT()) of what it does to memory, and the
  * memory is taken away meanwhile: the owner does not wait, and nothing appears there afterwards.
  */
-#include "engine/test_keys.h"
+#include "engine/test_sig.h"
 #include "engine/test_steps.h"
 #include "hw/memic.h"
 #include "wire/prm/dct.h"
@@ -55,6 +55,24 @@ static void device_memory(struct scene *x)
 	mk->slow = 1;
 	mk->memic = i;
 	keep(x, key, 0, hw_membank_at(s, bank, 0));
+}
+
+static struct hw_mkey *signed_key(struct scene *x)
+{
+	seg_for_each_live (seg_of(x), SEG_T_MKEY, i) {
+		struct hw_mkey *mk = seg_at(seg_of(x), SEG_T_MKEY, i);
+
+		if (mk->bsf)
+			return mk;
+	}
+	return NULL;
+}
+
+/* Its owner is told of wrong blocks, once. */
+static void signatures(struct scene *x)
+{
+	setup_signed(x);
+	keep(x, signed_key(x)->key, 0, x->b->mem + F_KEY_AT);
 }
 
 /* On-demand memory that is not there. */
@@ -148,6 +166,7 @@ static const struct row rows[] = {
 	{{"WRITE on UC", PRM_ST_UC, false, own_memory, write_stream, NULL}, 0},
 	{{"WRITE by a DCI", HW_ST_DCT, true, target_memory, write_stream, NULL}, 0},
 	{{"WRITE through a window", PRM_ST_RC, false, window, write_stream, NULL}, 0},
+	{{"WRITE through a signature key", PRM_ST_RC, false, signatures, write_signed, NULL}, 0},
 	{{"WRITE to device memory", PRM_ST_RC, false, device_memory, write_stream, NULL}, 0},
 	{{"WRITE to a hole", PRM_ST_RC, false, hole, write_stream, NULL}, 0},
 	{{"atomic", PRM_ST_RC, false, own_memory, add, NULL}, 0},
@@ -166,8 +185,13 @@ static int take_away(struct scene *x)
 	return eng_mkey_quiesce(seg_of(x), key >> 8);
 }
 
-static void is_untouched(void)
+/* The key as well: the next owner of its place is told of its own errors. */
+static void is_untouched(struct scene *x)
 {
+	const struct hw_mkey *mk = signed_key(x);
+
+	if (mk)
+		assert_int_equal(mk->sig_told, 0);
 	for (uint32_t i = 0; memory && i < LEN; i++)
 		assert_int_equal(memory[i], TAKEN);
 }
@@ -205,13 +229,15 @@ static bool stopped_at(const struct row *r, uint32_t n, uint32_t *waited)
 	*waited += rc != 0;
 	if (!rc && memory)
 		memset(memory, TAKEN, LEN);
+	if (!rc && signed_key(&x)) /* as umr.c does for the next configuration */
+		atomic_store(&signed_key(&x)->sig_told, 0);
 	if (stopped) {
 		kill(x.e->pid, SIGCONT);
 		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
 	}
 	assert_int_equal(status, 0);
 	if (!rc)
-		is_untouched();
+		is_untouched(&x);
 	/* A request that was refused is not forgotten because its sender was stopped. */
 	if (!memory)
 		assert_int_equal(x.b->hw->state, PRM_QP_STATE_ERR);
@@ -233,9 +259,11 @@ static bool killed_at(const struct row *r, uint32_t n)
 	assert_int_equal(take_away(&x), 0);
 	if (memory)
 		memset(memory, TAKEN, LEN);
+	if (signed_key(&x))
+		atomic_store(&signed_key(&x)->sig_told, 0);
 	count_events(&x, x.b->cq.evq[0], 0);
 	goes_on(&x);
-	is_untouched();
+	is_untouched(&x);
 	end(&x, &state);
 	return WIFSIGNALED(status);
 }
