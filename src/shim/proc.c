@@ -2,7 +2,7 @@
 /*
  * Owns the exec wrappers. The pid survives an exec, the memory does not: peers must stop writing to
  * our addresses before the new image has them (hazards 2). posix_spawn, system and popen run the
- * new program in their own child and need no wrapper.
+ * new program in their own child. posix_spawn's may be a stranger that waits for a file of ours.
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
@@ -13,6 +13,7 @@
 #include "util/sys.h"
 
 #include <alloca.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +74,24 @@ WRAP_EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, 
 WRAP_EXEC(execveat,
 	  (int dirfd, const char *path, char *const argv[], char *const envp[], int flags),
 	  (dirfd, path, argv, envp, flags), path, envp)
+
+#define WRAP_SPAWN(name)                                                              \
+	WRAP(int, name,                                                               \
+	     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *files, \
+	      const posix_spawnattr_t *attr, char *const argv[], char *const envp[])) \
+	{                                                                             \
+		wait_publish_all(true);                                               \
+		return NEXT(name)(pid, path, files, attr, argv, envp);                \
+	}
+WRAP_SPAWN(posix_spawn)
+WRAP_SPAWN(posix_spawnp)
+
+/* The copy in the new program stays open, whatever the flags of ours are. */
+WRAP(int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * files, int fd, int to))
+{
+	wait_publish(fd);
+	return NEXT(posix_spawn_file_actions_adddup2)(files, fd, to);
+}
 
 /*
  * The list forms: arg0, ..., NULL [, envp]. They are passed on unchanged, with a fixed number of

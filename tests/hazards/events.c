@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -408,22 +409,54 @@ static void say_ready(int fd)
 	CHECK(write(fd, "x", 1) == 1);
 }
 
+static const char polls[] = "import os, select, sys\n"
+			    "p = select.poll()\n"
+			    "p.register(int(sys.argv[1]), select.POLLIN)\n"
+			    "os.write(int(sys.argv[2]), b'x')\n"
+			    "sys.exit(len(p.poll()))";
+
 /* A program without the library. */
 static int in_a_stranger(int fd, int tell)
 {
-	static const char script[] = "import os, select, sys\n"
-				     "p = select.poll()\n"
-				     "p.register(int(sys.argv[1]), select.POLLIN)\n"
-				     "os.write(int(sys.argv[2]), b'x')\n"
-				     "sys.exit(len(p.poll()))";
 	char number[12], to[12], *env[] = {NULL};
-	char *argv[] = {"python3", "-c", (char *)script, number, to, NULL};
+	char *argv[] = {"python3", "-c", (char *)polls, number, to, NULL};
 
 	snprintf(number, sizeof(number), "%d", fd);
 	snprintf(to, sizeof(to), "%d", tell);
 	CHECK(!fcntl(fd, F_SETFD, 0) && !fcntl(tell, F_SETFD, 0));
 	execve("/usr/bin/python3", argv, env);
 	DIE("%s", strerror(errno));
+}
+
+/* The same, started by posix_spawn(3), which inherits the descriptor as it is or gets a copy. */
+static int spawned(int fd, int tell, const posix_spawn_file_actions_t *files)
+{
+	char number[12], to[12], *env[] = {NULL};
+	char *argv[] = {"python3", "-c", (char *)polls, number, to, NULL};
+	int status;
+	pid_t pid;
+
+	snprintf(number, sizeof(number), "%d", fd);
+	snprintf(to, sizeof(to), "%d", tell);
+	CHECK(!posix_spawn(&pid, "/usr/bin/python3", files, NULL, argv, env));
+	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int by_inheritance(int fd, int tell)
+{
+	CHECK(!fcntl(fd, F_SETFD, 0) && !fcntl(tell, F_SETFD, 0));
+	return spawned(fd, tell, NULL);
+}
+
+static int by_copy(int fd, int tell)
+{
+	posix_spawn_file_actions_t files;
+
+	CHECK(!posix_spawn_file_actions_init(&files));
+	CHECK(!posix_spawn_file_actions_adddup2(&files, fd, 100));
+	CHECK(!posix_spawn_file_actions_adddup2(&files, tell, 101));
+	return spawned(100, 101, &files);
 }
 
 static int by_poll(int fd, int tell)
@@ -470,10 +503,9 @@ static int elsewhere(int argc, char **argv)
 	static const struct {
 		const char *name;
 		int (*wait)(int fd, int tell);
-	} ways[] = {{"stranger", in_a_stranger},
-		    {"poll", by_poll},
-		    {"raw", by_raw_poll},
-		    {"message", by_message}};
+	} ways[] = {{"stranger", in_a_stranger}, {"spawned", by_inheritance},
+		    {"spawned_copy", by_copy},   {"poll", by_poll},
+		    {"raw", by_raw_poll},        {"message", by_message}};
 	int said[2], status;
 	pid_t pid;
 	size_t w = 0;

@@ -134,7 +134,7 @@ class Both:
                 self.case('events', 'signalled', kind)
 
     def test_waiters_elsewhere_see_each_event(self):
-        for kind in ('stranger', 'poll', 'raw', 'message'):
+        for kind in ('stranger', 'spawned', 'spawned_copy', 'poll', 'raw', 'message'):
             with self.subTest(kind):
                 self.case('events', 'elsewhere', kind)
 

@@ -433,19 +433,29 @@ static void glob_forms(void **state)
 	}
 }
 
+/* By posix_spawnp(), which looks for the program, or posix_spawn(). */
 static void spawned_input(void **state)
 {
 	char *const argv[] = {"grep", "-q", "^1: CA$", NULL};
-	posix_spawn_file_actions_t a;
-	int status;
-	pid_t pid;
 
-	posix_spawn_file_actions_init(&a);
-	posix_spawn_file_actions_addopen(&a, 0, ATTR, O_RDONLY, 0);
-	assert_int_equal(posix_spawnp(&pid, "grep", &a, NULL, argv, environ), 0);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
-	posix_spawn_file_actions_destroy(&a);
+	for (int copied = 0; copied < 2; copied++) {
+		posix_spawn_file_actions_t a;
+		int status, fd = open(ATTR, O_RDONLY | O_CLOEXEC);
+		pid_t pid;
+
+		posix_spawn_file_actions_init(&a);
+		if (copied)
+			posix_spawn_file_actions_adddup2(&a, fd, 0);
+		else
+			posix_spawn_file_actions_addopen(&a, 0, ATTR, O_RDONLY, 0);
+		assert_int_equal(copied ? posix_spawn(&pid, "/bin/grep", &a, NULL, argv, environ)
+					: posix_spawnp(&pid, "grep", &a, NULL, argv, environ),
+				 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		posix_spawn_file_actions_destroy(&a);
+		close(fd);
+	}
 }
 
 static void errno_survives_success(void **state)

@@ -201,7 +201,7 @@ sigprocmask(h, s, o) = (errno = pthread_sigmask(h, s, o)) ? -1 : 0
 
 # Names that are no other name's work.
 ALONE = '''getxattr lgetxattr listxattr llistxattr statx pathconf name_to_handle_at inotify_add_watch
-chdir posix_spawn_file_actions_addopen opendir
+chdir posix_spawn_file_actions_addopen posix_spawn_file_actions_adddup2 posix_spawn posix_spawnp opendir
 closedir fclose splice tee vmsplice copy_file_range flock recvmmsg sendmmsg socket select syscall
 execvpe fexecve execle siginterrupt sigset sigignore sighold sigrelse sigblock sigsetmask sigpending
 sigsuspend pselect epoll_pwait epoll_pwait2 pthread_attr_setsigmask_np pthread_attr_getsigmask_np
