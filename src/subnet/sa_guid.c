@@ -28,8 +28,8 @@ static bool guid_asked(const struct sa_call *c, uint32_t i)
 	return sa_has(c, GIR_GUID + i);
 }
 
-/* The port and entry with a GUID; false: there is none. */
-static bool guid_used(struct seg *s, uint64_t guid)
+/* Does a port's entry have the GUID, or one that this request sets? */
+static bool guid_used(struct seg *s, const struct guid_call *g, uint64_t guid)
 {
 	seg_for_each_live (s, SEG_T_PORT, i) {
 		const struct hw_port *p = hw_port(s, i);
@@ -38,6 +38,9 @@ static bool guid_used(struct seg *s, uint64_t guid)
 			if (be64_load(p->gid[k] + 8) == guid)
 				return true;
 	}
+	for (uint32_t i = 0; i < GUID_BLOCK; i++)
+		if (g->guid[i] == guid)
+			return true;
 	return false;
 }
 
@@ -53,7 +56,7 @@ static uint64_t guid_assign(struct seg *s, const struct guid_call *g, uint32_t i
 		uint64_t guid = ASSIGNED_GUIDS |
 				((k * ports + g->port) * HW_IB_GIDS + g->block * GUID_BLOCK + i);
 
-		if (!guid_used(s, guid))
+		if (!guid_used(s, g, guid))
 			return guid;
 	}
 	return 0;
@@ -73,7 +76,7 @@ static void guid_set(struct sa_call *c, struct guid_call *g)
 			guid = guid_assign(c->s, g, i);
 		if (!guid)
 			c->status = SA_STATUS_NO_RESOURCES;
-		else if (!guid_used(c->s, guid))
+		else if (!guid_used(c->s, g, guid))
 			g->guid[i] = guid;
 	}
 }

@@ -150,6 +150,14 @@ static void a_guid_has_one_place(void **state)
 	assert_int_equal(answered(3), 0);
 	assert_int_equal(guid(MAD_METHOD_SET, ca[2], 2, at(ca[1])->guid), 0);
 	assert_int_equal(answered(2), 0);
+	/* Twice in one request. */
+	memset(record(), 0, SA_DATA_SIZE);
+	LAYOUT_SET(guid_info_record, record(), lid, at(ca[4])->lid);
+	be64_store(record() + 8 + 8 * 4, 0x77);
+	be64_store(record() + 8 + 8 * 6, 0x77);
+	assert_int_equal(ask(SA_ATTR_GUID_INFO_RECORD, MAD_METHOD_SET, GIR(4) | GIR(6)), 0);
+	assert_int_equal(answered(4), 0x77);
+	assert_int_equal(answered(6), 0);
 }
 
 static void guids_that_cannot_be_changed(void **state)
