@@ -158,8 +158,11 @@ enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const ui
 	if (c.method == MAD_METHOD_REPORT_RESP && attr == MAD_ATTR_NOTICE &&
 	    fab_notice_reported(s, port, from, in))
 		return FAB_MAD_CONSUMED;
+	/* A program on the manager's host may be a subscriber, too. */
 	if (!is_request(c.method))
-		return c.method & MAD_METHOD_RESP ? FAB_MAD_PASS : FAB_MAD_CONSUMED;
+		return c.method & MAD_METHOD_RESP || c.method == MAD_METHOD_REPORT
+			       ? FAB_MAD_PASS
+			       : FAB_MAD_CONSUMED;
 	/* C15-0.1.5: a request with a wrong key gets no answer. */
 	if (key && key != FAB_SA_KEY)
 		return FAB_MAD_CONSUMED;

@@ -325,6 +325,22 @@ static void no_report_after_the_end_of_a_subscription(void **state)
 	assert_int_equal(reports(), 0);
 }
 
+/* A program there may be a subscriber; other requests of that kind are nobody's. */
+static void a_report_to_the_managers_port_is_for_programs(void **state)
+{
+	struct fab_sa_answer a;
+
+	from = sm;
+	info(TRAP_LOCAL_CHANGES);
+	assert_int_equal(set(), 0);
+	trap(TRAP_LOCAL_CHANGES, NOTICE_TYPE_INFO);
+	assert_int_equal(reports(), 1);
+	assert_int_equal(sent_to, at(sm)->lid);
+	assert_int_equal(fab_sa(&seg, sm, sm, sent, &a), FAB_MAD_PASS);
+	assert_true(answer(sm, LAYOUT_GET(mad_hdr, sent, tid)));
+	assert_int_equal(reports(), 0);
+}
+
 /* ---- partitions, o13-14.1.1 and o13-17.1 */
 
 static void other_partitions_are_not_heard(void **state)
@@ -361,6 +377,7 @@ int main(void)
 		T(sent_until_the_subscriber_answers),
 		T(a_silent_subscriber_is_told_four_times),
 		T(no_report_after_the_end_of_a_subscription),
+		T(a_report_to_the_managers_port_is_for_programs),
 		T(other_partitions_are_not_heard),
 	};
 

@@ -149,6 +149,16 @@ class Reports(Sa):
             finally:
                 sm.kill()
 
+    def test_a_subscriber_on_the_managers_host(self):
+        with Fabric('--topo', 'star:4') as fab:
+            ear = fab.start('/usr/bin/python3', '-u', '-c', LISTEN, '1', options=H1)
+            try:
+                ear.wait_said('subscribed 0\n')
+                self.ok(fab.run('ibportstate', *self.switch_port(fab, '3'), 'disable', options=H1))
+                wait_for(lambda: 'report 65 1' in ear.said(), '65: h3 out of service')
+            finally:
+                ear.kill()
+
     def test_unsubscribing(self):
         with Fabric('--topo', 'star:4') as fab:
             self.assertEqual(self.ok(self.client(fab, UNSUBSCRIBE)).split(), ['0', '0', str(0x200)])
