@@ -245,9 +245,19 @@ static void notice_give_up(struct seg *s, uint32_t i, struct fab_notice *n)
 
 /* ---- reports */
 
+/* Any program may subscribe any number of times, and silent ones are told four times. */
+static bool too_many_reports(const struct seg *s)
+{
+	const struct seg_table_hdr *h = seg_table(s, SEG_T_NOTICE);
+
+	return atomic_load(&h->live) >= h->capacity / 4 * 3;
+}
+
 void fab_notice_report(struct seg *s, uint32_t port, uint32_t sub, const uint8_t *d)
 {
-	notice_new(s, port, d, LAYOUT_SZ(notice), sub);
+	/* The rest is left to traps. */
+	if (!too_many_reports(s))
+		notice_new(s, port, d, LAYOUT_SZ(notice), sub);
 }
 
 /* The subscription of a report; NULL: it has ended. */

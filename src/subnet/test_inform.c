@@ -341,6 +341,25 @@ static void a_report_to_the_managers_port_is_for_programs(void **state)
 	assert_int_equal(reports(), 0);
 }
 
+/* A program that subscribes a thousand ways and never answers takes no notice away from traps. */
+static void silent_subscribers_leave_room_for_traps(void **state)
+{
+	const struct seg_table_hdr *h = seg_table(&seg, SEG_T_NOTICE);
+	uint8_t *d = info(TRAP_LOCAL_CHANGES);
+	uint32_t live;
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		LAYOUT_SET(inform_info, d, lid_range_end, i);
+		assert_int_equal(set(), 0);
+	}
+	for (uint32_t i = 0; i <= h->capacity / 1000; i++)
+		trap(TRAP_LOCAL_CHANGES, NOTICE_TYPE_INFO);
+	live = h->live;
+	assert_in_range(live, 1, h->capacity / 4 * 3);
+	fab_notice_local(&seg, other, 0);
+	assert_int_equal(h->live, live + 1);
+}
+
 /* ---- partitions, o13-14.1.1 and o13-17.1 */
 
 static void other_partitions_are_not_heard(void **state)
@@ -378,6 +397,7 @@ int main(void)
 		T(a_silent_subscriber_is_told_four_times),
 		T(no_report_after_the_end_of_a_subscription),
 		T(a_report_to_the_managers_port_is_for_programs),
+		T(silent_subscribers_leave_room_for_traps),
 		T(other_partitions_are_not_heard),
 	};
 
