@@ -199,6 +199,8 @@ bool umad_rmpp_wanted(const struct mad_agent *a, const uint8_t *mad);
 /* `buf`, `len`: what follows the header; p->mad has the first MAD_RMPP_HDR bytes. */
 int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf, size_t len,
 		    const struct ib_user_mad_hdr *h, struct umad_pkt *p);
+/* Is a thread still sending the window? Then it gets a new deadline. */
+bool umad_rmpp_sends(struct seg *s, struct mad_send *m);
 /* A deadline has passed and retries are left. False: the message is not repeated any more. */
 bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m);
 /* Free a send that is ENDED, of one MAD or several. */

@@ -11,6 +11,7 @@
  */
 #include "hw/port.h"
 #include "segment/mem.h"
+#include "segment/proc.h"
 #include "umad/priv.h"
 
 #include <errno.h>
@@ -163,6 +164,29 @@ void umad_send_end(struct seg *s, uint64_t ref)
 		pump(s, MAD_REF_IDX(ref), MAD_REF_GEN(ref));
 	else
 		umad_send_free(s, MAD_REF_IDX(ref), MAD_REF_GEN(ref));
+}
+
+/* False also if the pump's process is stopped or dead: another one must go on. */
+static bool is_pumped(struct seg *s, struct mad_send *m)
+{
+	uint32_t word, slot;
+
+	if (((uint32_t)seg_lock_whole(&m->pump) & SEG_LOCK_OWNER) == seg_lock_me(s))
+		return true;
+	return seg_lock_holder(s, &m->pump, &word, &slot) && !seg_lock_orphaned(s, &m->pump) &&
+	       !seg_proc_stopped(s, slot);
+}
+
+/*
+ * The kernel counts the time from the end of a segment's sending (ib_mad_send_done() in mad.c). A
+ * pump that a busy machine holds up for longer than the time-out has not sent the window yet.
+ */
+bool umad_rmpp_sends(struct seg *s, struct mad_send *m)
+{
+	if (!m->segs || last_acked(atomic_load(&m->acked)) >= m->segs || !is_pumped(s, m))
+		return false;
+	atomic_store(&m->deadline, ack_deadline(m));
+	return true;
 }
 
 bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m)

@@ -314,6 +314,8 @@ static void send_expire(struct seg *s, uint32_t i, struct mad_send *m, uint32_t 
 {
 	const struct mad_agent *a = umad_agent(s, m->agent, m->agent_gen);
 
+	if (a && umad_rmpp_sends(s, m))
+		return;
 	if (a && atomic_load(&m->retries_left)) {
 		if (!m->segs) {
 			repeat(s, i, m, a);

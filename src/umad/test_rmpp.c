@@ -279,6 +279,36 @@ static void a_dead_senders_message_times_out(void **state)
 	gone(&u);
 }
 
+/* mad.c: the time of a segment begins when it has been sent. */
+static void what_is_being_sent_does_not_time_out(void **state)
+{
+	struct umad_file k = file(0, false, 0), u = file(1, true, 1 << GET_TABLE);
+	struct packet p = to_port(1, GET_TABLE, 1), in;
+	struct mad_send *m;
+	uint64_t now = clock_now_ns();
+
+	message(&k, p, 1000);
+	got(&u);
+	m = only_send();
+	/* As a thread of this process that stands still in the middle of the window. */
+	assert_int_equal(seg_trylock(&seg, &m->pump), 0);
+	for (int i = 0; i < 3; i++) {
+		m->deadline = 0;
+		umad_run_due(&seg);
+		nothing(&k);
+		assert_in_range(m->deadline, now + 2 * NSEC_PER_SEC,
+				clock_now_ns() + 2 * NSEC_PER_SEC);
+	}
+	seg_unlock(&seg, &m->pump);
+	m->deadline = 0;
+	umad_run_due(&seg);
+	assert_int_equal(take(&k, &in, sizeof(in)), UMAD_HDR + LAYOUT_SZ(mad_hdr));
+	assert_int_equal(in.hdr.status, ETIMEDOUT);
+	assert_clean();
+	gone(&k);
+	gone(&u);
+}
+
 static void a_dead_senders_half_message_times_out(void **state)
 {
 	struct umad_file k = file(0, false, 1 << GET_TABLE), u = file(1, true, 0);
@@ -507,6 +537,7 @@ int main(void)
 		cmocka_unit_test(a_message_is_forgotten),
 		cmocka_unit_test(a_dead_senders_message_times_out),
 		cmocka_unit_test(a_dead_senders_half_message_times_out),
+		cmocka_unit_test(what_is_being_sent_does_not_time_out),
 		cmocka_unit_test(a_dead_pump_is_followed),
 		cmocka_unit_test(a_torn_message_is_dropped),
 		cmocka_unit_test(the_fabric_answers),
