@@ -16,8 +16,8 @@ PROGRAMS = ('ib_send_bw', 'ib_write_bw', 'ib_read_bw')
 SMALL = '64'  # bytes: many messages, so that a kill meets the engine in all its places
 
 
-# Opens the device many times, as that many short programs; then has many queues at once, until the
-# file is there, and stays.
+# Opens the device many times, as that many short programs. When the directory has a file `many`, it
+# has many queues at once, until there is `go`, and stays.
 MEMORY = '''
 import os, sys, time
 from pyverbs.device import Context
@@ -26,18 +26,22 @@ from pyverbs.cq import CQ
 from pyverbs.mr import MR
 from pyverbs.qp import QP, QPInitAttr, QPCap
 import pyverbs.enums as e
+def wait(name):
+    while not os.path.exists(os.path.join(sys.argv[1], name)):
+        time.sleep(0.05)
 def queues(n):
     with Context(name='mlx5_0') as ctx, PD(ctx) as pd, CQ(ctx, 16) as cq, MR(pd, 4096, 0):
         init = QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=1, max_recv_wr=1))
         qps = [QP(pd, init) for _ in range(n)]
-        while n > 2 and not os.path.exists(sys.argv[1]):
+        if n > 2:
             print('made', flush=True)
-            time.sleep(0.1)
+            wait('go')
         for q in qps:
             q.close()
 for i in range(600):
     queues(2)
 print('short ones', flush=True)
+wait('many')
 queues(8000)
 with Context(name='mlx5_0'):
     print('freed', flush=True)
@@ -49,15 +53,15 @@ class Memory(Case):
     def test_memory_comes_back(self):
         with Fabric() as fab, tempfile.TemporaryDirectory() as tmp:
             supervisor = self.status(fab)['supervisor']
-            go = os.path.join(tmp, 'go')
-            p = fab.start('/usr/bin/python3', '-c', MEMORY, go)
+            p = fab.start('/usr/bin/python3', '-c', MEMORY, tmp)
             try:
                 p.wait_said('short ones')
                 before = segment_bytes(supervisor)
                 self.assertLess(before, 4 << 20)
+                open(os.path.join(tmp, 'many'), 'w').close()
                 p.wait_said('made')
                 self.assertGreater(segment_bytes(supervisor), before + (5 << 20))
-                open(go, 'w').close()
+                open(os.path.join(tmp, 'go'), 'w').close()
                 p.wait_said('freed')
                 wait_for(lambda: segment_bytes(supervisor) < before + (3 << 20), 'the memory to come back')
             finally:
