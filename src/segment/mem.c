@@ -217,6 +217,22 @@ static bool is_shared(const struct seg *s, const struct mem_job *j)
 }
 
 /*
+ * Always by process_vm_writev(2): process_vm_readv(2) would refuse a source in the segment, whose
+ * mapping says PROT_WRITE alone.
+ */
+static int copy_vm_own(const struct seg_proc *p, const struct mem_job *j)
+{
+	const struct mem_job turned = {(const struct mem_vec *)j->io,
+				       (const struct iovec *)j->v,
+				       j->nio,
+				       j->nv,
+				       true,
+				       j->gate};
+
+	return copy_vm(p, j->write ? j : &turned);
+}
+
+/*
  * Others have a part in bytes of the segment (device memory): the kernel copies these, as the copy
  * of a thread that is stopped can then be revoked. If the host refuses that, the thread is waited
  * for, as with a change of the device's state.
@@ -224,7 +240,7 @@ static bool is_shared(const struct seg *s, const struct mem_job *j)
 static __attribute__((noinline)) int copy_own_gated(struct seg *s, const struct mem_job *j)
 {
 	const struct seg_proc *p = is_shared(s, j) ? seg_proc(s, s->self) : NULL;
-	int r = p ? copy_vm(p, j) : 0;
+	int r = p ? copy_vm_own(p, j) : 0;
 
 	if (p && !sys_refused(r) && r != -ESRCH)
 		return r;

@@ -291,6 +291,11 @@ static void the_segment_is_nobodys_own(void **state)
 	assert_int_equal(mem_write(s, mem_self(s), (uintptr_t)shared, own, 8), 0);
 	assert_int_equal(gate_word(g), 8);
 	memset(own + 8, 0, 8);
+	gate_reset(g);
+	assert_int_equal(mem_read(s, mem_self(s), (uintptr_t)shared, own + 8, 8), 0);
+	assert_int_equal(gate_word(g), 8);
+	assert_memory_equal(own, own + 8, 8);
+	memset(own + 8, 0, 8);
 	assert_int_equal(mem_writev(s, mem_self(s), &v, 1, &io, 1), 0);
 	assert_int_equal(gate_word(g), 8);
 	assert_memory_equal(own, own + 8, 8);
