@@ -57,6 +57,7 @@ static bool parse_dif(struct sig_domain *d, const uint8_t *inl)
 	d->seed = LAYOUT_GET(wqe_bsf_inl, inl, seed) ? UINT64_C(0xffff) << 48 : 0;
 	d->is_ip = type == WQE_DIF_IPCS;
 	d->app = (uint16_t)LAYOUT_GET(wqe_bsf_inl, inl, apptag);
+	d->app_checked = (uint16_t)LAYOUT_GET(wqe_bsf_inl, inl, app_bitmask);
 	d->ref = LAYOUT_GET32(wqe_bsf_inl, inl, reftag);
 	d->inc_ref = LAYOUT_GET(wqe_bsf_inl, inl, inc_reftag);
 	d->escape_app = LAYOUT_GET(wqe_bsf_inl, inl, apptag_escape);

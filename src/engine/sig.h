@@ -23,7 +23,7 @@ struct sig_domain {
 	uint32_t psv;
 	/* T10-DIF: */
 	bool is_ip, inc_ref, escape_app, escape_appref;
-	uint16_t app;
+	uint16_t app, app_checked; /* the application tag, and which bits must be right */
 	uint32_t ref;
 };
 

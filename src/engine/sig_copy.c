@@ -155,6 +155,8 @@ static void sig_check(struct flow *f, const struct sig_domain *d, const struct p
 	uint64_t actual = sum_end(d, at), wrong = (f->in ^ actual) & f->k.check;
 	bool dif = d->kind == SIG_DIF;
 
+	if (dif)
+		wrong &= ~((uint64_t)(uint16_t)~d->app_checked << 32);
 	if (f->err.syndrome || !(wrong || (cut && f->k.check)) || (!cut && escapes(d, f->in)))
 		return;
 	f->err = (struct sig_err){

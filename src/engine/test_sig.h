@@ -15,9 +15,9 @@ enum f_kind { F_NONE, F_DIF, F_CSUM, F_CRC32, F_CRC32C, F_CRC64 };
 /* One side's format. */
 struct fmt {
 	enum f_kind kind;
-	uint32_t bs; /* index in f_sizes */
-	bool ones;   /* the seed is all ones */
-	uint16_t app;
+	uint32_t bs;            /* index in f_sizes */
+	bool ones;              /* the seed is all ones */
+	uint16_t app, app_free; /* the application tag, and its bits that are not checked */
 	uint32_t ref;
 	uint8_t flags; /* of a reference tag: F_INC... */
 };
@@ -170,6 +170,8 @@ static inline uint32_t bfs_of(const struct fmt *f, uint8_t inl[16])
 	inl[8] = f->kind == F_DIF ? 1 : 2;
 	inl[9] = 0x80 | (f->ones ? 8 : 0);
 	inl[13] = f->flags;
+	inl[14] = (uint8_t)(~f->app_free >> 8);
+	inl[15] = (uint8_t)~f->app_free;
 	return 0;
 }
 

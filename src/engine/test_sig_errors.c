@@ -186,6 +186,12 @@ static void test_only_named_bytes_are_checked(void **state)
 	write_it(p, &k);
 	done(p->a);
 	p->a->mem[F_KEY_AT + 515] ^= 0x40;
+	k.mem.app_free = 0x0040;
+	skey_configure(&k, mem_len(&k, DATA));
+	write_it(p, &k);
+	done(p->a);
+	k.mem.app_free = 0xffbf;
+	skey_configure(&k, mem_len(&k, DATA));
 	write_it(p, &k);
 	sigerr(p->a, &k, APPTAG, MEMORY, 0);
 	done(p->a);
