@@ -73,26 +73,54 @@ bool runtime_name_ok(const char *name)
 		       n;
 }
 
+static bool is_dangling(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISLNK(st.st_mode);
+}
+
+/*
+ * Opens the directory, and marks it as used: who removes it asks for the lock first. -ENOENT: it is
+ * not there, or was removed at this moment.
+ */
+static int open_used(struct runtime *rt, const char *path, bool follow, struct stat *st)
+{
+	rt->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
+	if (rt->fd < 0)
+		return -errno;
+	flock(rt->fd, LOCK_SH); /* a file system without locks: as before */
+	if (!fstat(rt->fd, st) && st->st_nlink)
+		return 0;
+	close(rt->fd);
+	rt->fd = -1;
+	return -ENOENT;
+}
+
 int runtime_open(struct runtime *rt, bool create)
 {
 	char path[PATH_MAX], abs[PATH_MAX];
 	struct stat st;
 	bool chosen;
+	int r;
 
 	*rt = RUNTIME_EMPTY;
 	if (pick_path(path, sizeof(path), &chosen) < 0)
 		return prog_fail("the runtime directory's path is too long");
-	if (create && !mkdir(path, 0700))
-		rt->ours = true;
-	else if (create && errno != EEXIST)
-		return prog_fail("cannot make the runtime directory %s: %s", path, strerror(errno));
+	do {
+		if (create && !mkdir(path, 0700))
+			rt->ours = true;
+		else if (create && errno != EEXIST)
+			return prog_fail("cannot make the runtime directory %s: %s", path,
+					 strerror(errno));
+		r = open_used(rt, path, chosen, &st);
+	} while (create && r == -ENOENT && !is_dangling(path));
 	rt->ours |= !chosen;
-	rt->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (chosen ? 0 : O_NOFOLLOW));
-	if (rt->fd < 0 && errno == ENOENT && !create)
+	if (r == -ENOENT && !create)
 		return -ENOENT;
-	if (rt->fd < 0)
-		return prog_fail("cannot use the runtime directory %s: %s", path, strerror(errno));
-	if (fstat(rt->fd, &st) < 0 || st.st_uid != geteuid() || (st.st_mode & 022)) {
+	if (r)
+		return prog_fail("cannot use the runtime directory %s: %s", path, strerror(-r));
+	if (st.st_uid != geteuid() || (st.st_mode & 022)) {
 		runtime_close(rt);
 		return prog_fail("the runtime directory %s must belong to this user and be "
 				 "writable by nobody else (SOFTHCA_RUNTIME_DIR names another one)",
@@ -110,7 +138,7 @@ int runtime_open(struct runtime *rt, bool create)
 
 void runtime_close(struct runtime *rt)
 {
-	if (rt->ours && rt->path[0])
+	if (rt->ours && rt->path[0] && !flock(rt->fd, LOCK_EX | LOCK_NB))
 		rmdir(rt->path); /* fails if the directory is not empty */
 	if (rt->fd >= 0)
 		close(rt->fd);
