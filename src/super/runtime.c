@@ -80,21 +80,20 @@ static bool is_dangling(const char *path)
 	return !lstat(path, &st) && S_ISLNK(st.st_mode);
 }
 
-/*
- * Opens the directory, and marks it as used: who removes it asks for the lock first. -ENOENT: it is
- * not there, or was removed at this moment.
- */
-static int open_used(struct runtime *rt, const char *path, bool follow, struct stat *st)
+/* -ENOENT: it is not there, or another program has removed it at this moment. */
+static int open_path(struct runtime *rt, const char *path, bool follow, struct stat *st,
+		     char abs[PATH_MAX])
 {
+	int r = 0;
+
 	rt->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
-	if (rt->fd < 0)
-		return -errno;
-	flock(rt->fd, LOCK_SH); /* a file system without locks: as before */
-	if (!fstat(rt->fd, st) && st->st_nlink)
-		return 0;
-	close(rt->fd);
-	rt->fd = -1;
-	return -ENOENT;
+	if (rt->fd < 0 || fstat(rt->fd, st) < 0 || !realpath(path, abs))
+		r = -errno;
+	if (r && rt->fd >= 0) {
+		close(rt->fd);
+		rt->fd = -1;
+	}
+	return r;
 }
 
 int runtime_open(struct runtime *rt, bool create)
@@ -113,7 +112,7 @@ int runtime_open(struct runtime *rt, bool create)
 		else if (create && errno != EEXIST)
 			return prog_fail("cannot make the runtime directory %s: %s", path,
 					 strerror(errno));
-		r = open_used(rt, path, chosen, &st);
+		r = open_path(rt, path, chosen, &st, abs);
 	} while (create && r == -ENOENT && !is_dangling(path));
 	rt->ours |= !chosen;
 	if (r == -ENOENT && !create)
@@ -126,7 +125,7 @@ int runtime_open(struct runtime *rt, bool create)
 				 "writable by nobody else (SOFTHCA_RUNTIME_DIR names another one)",
 				 path);
 	}
-	if (!realpath(path, abs) || strlen(abs) > RUNTIME_PATH_MAX) {
+	if (strlen(abs) > RUNTIME_PATH_MAX) {
 		runtime_close(rt);
 		return prog_fail("the runtime directory's path is longer than %d characters "
 				 "(SOFTHCA_RUNTIME_DIR names another one): %s",
@@ -138,7 +137,7 @@ int runtime_open(struct runtime *rt, bool create)
 
 void runtime_close(struct runtime *rt)
 {
-	if (rt->ours && rt->path[0] && !flock(rt->fd, LOCK_EX | LOCK_NB))
+	if (rt->ours && rt->path[0])
 		rmdir(rt->path); /* fails if the directory is not empty */
 	if (rt->fd >= 0)
 		close(rt->fd);
