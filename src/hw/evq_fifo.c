@@ -165,8 +165,7 @@ static bool drain_now(const struct seg *s, uint32_t evq, struct seg_evq *q, int 
 	return true;
 }
 
-/* A byte that is written meanwhile may be gone afterwards: it is no certain one (told_already()).
- */
+/* A byte that is written meanwhile may be gone afterwards, so it does not count as there. */
 bool evq_drain(const struct seg *s, uint32_t evq, struct seg_evq *q, int fd)
 {
 	bool done;

@@ -66,4 +66,15 @@ static inline void t_round_trip(const struct topo *t)
 	free(text);
 }
 
+/* Frees *t, reads the text into it, and writes and reads that again. */
+static inline void t_parse(struct topo *t, const char *text)
+{
+	char err[TOPO_ERR];
+
+	topo_free(t);
+	if (topo_parse("f", text, strlen(text), t, err) < 0)
+		fail_msg("%s", err);
+	t_round_trip(t);
+}
+
 #endif

@@ -9,12 +9,7 @@ static struct topo t;
 
 static void parse(const char *text)
 {
-	char err[TOPO_ERR];
-
-	topo_free(&t);
-	if (topo_parse("f", text, strlen(text), &t, err) < 0)
-		fail_msg("%s", err);
-	t_round_trip(&t);
+	t_parse(&t, text);
 }
 
 static void refused(const char *text, const char *why)
