@@ -77,7 +77,8 @@ struct cli_options {
 	unsigned int given; /* CLI_SIZE, CLI_SHAPE */
 	struct fab_options fab;
 	const char *doorbell, *memlock; /* words for the environment */
-	const char *host, *fabric;      /* NULL: not given */
+	bool adopt, no_adopt;
+	const char *host, *fabric; /* NULL: not given */
 	bool json;
 	bool all;             /* down: all fabrics; status: all hosts, all kinds of objects */
 	bool summary;         /* say at the end what the command has done with adapters */

@@ -77,8 +77,13 @@ static void print_fabric(struct json_object *o, bool all)
 	print_hosts(json_object_object_get(o, "hosts"));
 	print_objects(json_object_object_get(o, "objects"), all);
 	for_each(json_object_object_get(o, "processes"), item, i)
-		printf("  process %" PRIu64 "  %s  on %s  pinned %" PRIu64 " bytes\n",
+	{
+		printf("  process %" PRIu64 "  %s  on %s  pinned %" PRIu64 " bytes",
 		       num(item, "pid"), str(item, "comm"), str(item, "host"), num(item, "pinned"));
+		if (num(item, "adopted"))
+			printf(", adopted %" PRIu64, num(item, "adopted"));
+		printf("\n");
+	}
 	for_each(json_object_object_get(o, "files"), item, i)
 		printf("  file %s of %s on %s  opened by pid %" PRIu64 "\n", str(item, "kind"),
 		       str(item, "hca"), str(item, "host"), num(item, "pid"));

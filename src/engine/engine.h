@@ -83,6 +83,13 @@ int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx);
 /* The same for all keys, waiting at most `ns`. */
 int eng_mkey_quiesce_all(struct seg *s, uint64_t ns);
 /*
+ * Called when the key is quiet, before it is freed or gets other memory: its adopted pages are
+ * given back, by the process that has them if that is another one.
+ */
+void eng_adopt_key_ended(struct seg *s, uint32_t mkey_idx);
+/* Device thread: adopts pages of this process that others have asked for. When to call it again. */
+uint64_t eng_adopt_due(struct seg *s);
+/*
  * Set the fields that the engine uses, except `free`, from hw_mkey.mkc. Under the HCA's lock or,
  * for a UMR, a send queue's.
  */

@@ -70,6 +70,9 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 		return ENG_W_LKEY_RANGE;
 	if (mk->slow)
 		return xlt_add(s, l, mk, addr, len, qpn, access);
+	/* An atomic is made through the address that all use, as it may name this process's. */
+	if (!mem_is_self(s, mk->mem) && !(access & HW_ACC_ATOMIC))
+		return adopt_add(s, l, mk, mk->va + (addr - mk->start), len, access);
 	return sgl_add(l, mk->mem, mk->va + (addr - mk->start), len) ? ENG_W_WQE_MALFORMED
 								     : ENG_W_NONE;
 }
@@ -238,7 +241,9 @@ static uint32_t minds_for_key(const struct running *it, uint32_t slot)
 
 static struct key_users users_of(struct seg *s, const struct hw_mkey *mk, uint64_t epoch)
 {
-	struct running it = {epoch, uses_key, minds_for_key};
+	bool direct = mk && !hw_mkey_indirect(mk);
+	struct running it = {epoch, uses_key, minds_for_key, direct ? mk->mem.slot : SEG_NONE,
+			     direct};
 
 	return (struct key_users){.running = it, .s = s, .mk = mk};
 }

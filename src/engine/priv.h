@@ -215,6 +215,11 @@ int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_
  */
 enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_t addr,
 			 uint64_t len, uint32_t pdn, uint32_t qpn, uint32_t access);
+/* Gives all adopted memory of this process back, and keeps its chunks from use. (adopt.c) */
+void adopt_all_back(void);
+/* The same for a checked range of a key whose memory another process has. (adopt.c) */
+enum eng_why adopt_add(struct seg *s, struct eng_sgl *l, struct hw_mkey *mk, uint64_t va,
+		       uint64_t len, uint32_t access);
 /* Add the data segments of r->wqe from byte `off` on, pointers and inline data, to r->local. */
 enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access);
 /*
@@ -262,6 +267,10 @@ struct running {
 	bool (*uses)(const struct running *it, uint32_t qpn);
 	/* What the caller minds in a stopped thread of that slot (GATE_MINDS_*). NULL: all. */
 	uint32_t (*minds)(const struct running *it, uint32_t slot);
+	uint32_t of; /* the memory slot concerned; SEG_NONE: any */
+	/* A key ends: its chunks of adopted memory are kept from use until stopped threads leave.
+	 */
+	bool key_ends;
 };
 /* Called after something was taken away: returns the epoch for running_wait(). */
 uint64_t running_mark(struct seg *s);

@@ -110,16 +110,29 @@ static bool in_the_way(const struct waiting *w, uint64_t use)
 	       (!w->it->uses || w->it->uses(w->it, (uint32_t)who - 1));
 }
 
-/* The thread makes no progress: is it certain that it will copy nothing? */
+/*
+ * The thread makes no progress: is it certain that it will copy nothing? A copy in adopted memory
+ * comes when the thread is continued, and may come only where nobody looks: in chunks of a key that
+ * ends, or of memory that has been given back.
+ */
 static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 {
 	const struct seg_proc *p = seg_at(w->s, SEG_T_PROC, slot);
+	uint32_t minds = GATE_MINDS_OWN | GATE_MINDS_STATE;
 
 	if (!slot || slot == w->s->self)
 		return false;
-	return gate_shut(w->s, slot, p->gen, &e->gate,
-			 w->it->minds ? w->it->minds(w->it, slot)
-				      : GATE_MINDS_OWN | GATE_MINDS_STATE) != GATE_OPEN;
+	if (w->it->minds)
+		minds = w->it->minds(w->it, slot);
+	if (!w->it->key_ends || minds & GATE_MINDS_OWN)
+		minds |= GATE_MINDS_POOL;
+	if (gate_shut(w->s, slot, p->gen, &e->gate, minds) != GATE_OPEN)
+		return true;
+	if (w->it->of != w->s->self || gate_word(&e->gate) != GATE_POOL)
+		return false;
+	adopt_all_back();
+	return gate_shut(w->s, slot, p->gen, &e->gate, minds & ~(uint32_t)GATE_MINDS_POOL) !=
+	       GATE_OPEN;
 }
 
 /* As with locks, commands give up on stopped threads, not on slow ones. */

@@ -345,8 +345,11 @@ static uint32_t minds_for_qp(const struct running *it, uint32_t slot)
 
 static int wait_for_users(struct seg *s, uint32_t qpn, uint64_t ns)
 {
-	struct qp_users u = {
-		.running = {running_mark(s), uses_qp, minds_for_qp}, .s = s, .qpn = qpn};
+	const struct hw_qp *qp = hw_qp(s, qpn);
+	struct qp_users u = {.s = s, .qpn = qpn};
+
+	u.running = (struct running){running_mark(s), uses_qp, minds_for_qp,
+				     qp ? qp->mem.slot : SEG_NONE, false};
 
 	return running_wait(s, &u.running, ns);
 }

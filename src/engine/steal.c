@@ -35,7 +35,8 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t tur
 		who = (uint32_t)(atomic_load(&p->ring[i].use) & SEG_RING_WHO);
 		if (!who || (noted ? noted != i + 2 : !works_for(s, who, qpn)))
 			continue;
-		if (gate_shut(s, slot, p->gen, &p->ring[i].gate, GATE_MINDS_STATE) == GATE_OPEN)
+		if (gate_shut(s, slot, p->gen, &p->ring[i].gate,
+			      GATE_MINDS_STATE | GATE_MINDS_POOL) == GATE_OPEN)
 			return false;
 		any = true;
 	}

@@ -268,6 +268,7 @@ static enum fw_r umr_locked(struct fw_call *k, uint32_t key)
 	atomic_store_explicit(&m->valid, 0, memory_order_seq_cst);
 	r = fw_errno(k, eng_mkey_quiesce(k->s, key >> 8));
 	if (r == FW_R_NONE) {
+		eng_adopt_key_ended(k->s, key >> 8);
 		fw_refer(k->s, SEG_T_MKEY, m, -1);
 		cmd_mkey_fill(k, m, mkc, &to);
 	}

@@ -268,6 +268,7 @@ int fw_mkey_release(struct seg *s, uint32_t idx)
 		klm_free(s, m, idx, first->more[i]);
 	klm_free(s, m, idx, m->klm);
 
+	eng_adopt_key_ended(s, idx);
 	if (retire(&m->flags))
 		fw_refer(s, SEG_T_MKEY, m, -1);
 	fw_free(s, SEG_T_MKEY, idx);

@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_HW_MKEY_H
 #define SOFTHCA_HW_MKEY_H
 
+#include "segment/adopt.h"
 #include "segment/mem.h"
 #include "segment/seg.h"
 #include "wire/prm/mkey.h"
@@ -53,6 +54,7 @@ struct hw_mkey {
 	uint8_t bsf;     /* mkc.bsf_en: the BSF applies */
 	/* an error was reported since a UMR has set the count of errors */
 	_Atomic uint8_t sig_told;
+	struct adopt_run run; /* its pages that other processes have mapped */
 } SEG_ELEM;
 
 /*

@@ -21,6 +21,7 @@ static bool take_back(struct seg_gate *g, uint32_t minds)
 
 	do {
 		if (was == GATE_BUSY || (was == GATE_OWN && minds & GATE_MINDS_OWN) ||
+		    (was == GATE_POOL && minds & GATE_MINDS_POOL) ||
 		    ((was & ~GATE_REVOKED) == GATE_STATE && minds & GATE_MINDS_STATE))
 			return false;
 	} while (!(was & GATE_REVOKED) &&

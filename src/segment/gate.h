@@ -40,6 +40,8 @@ struct seg_gate {
 #define GATE_BUSY (GATE_REVOKED - 2)
 /* it changes a queue's state in several steps, and uses no key meanwhile */
 #define GATE_STATE (GATE_REVOKED - 3)
+/* it copies by CPU instructions to or from adopted memory (adopt.h), and looks here afterwards */
+#define GATE_POOL (GATE_REVOKED - 4)
 
 /* While it is set, this thread's copies through mem.h pass this gate. */
 extern TLS_IE struct seg_gate *mem_gate;
@@ -95,6 +97,7 @@ enum gate_shut { GATE_OPEN, GATE_SHUT, GATE_GONE };
 enum {                       /* a revoker minds changes of keys and of device memory, and: */
        GATE_MINDS_OWN = 1,   /* copies inside the process's own memory */
        GATE_MINDS_STATE = 2, /* changes of a queue's state */
+       GATE_MINDS_POOL = 4,  /* copies in adopted memory that come later, and are then made again */
 };
 /* Shuts the gate of a thread of the process (slot, gen). Makes system calls. */
 enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g,

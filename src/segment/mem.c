@@ -10,8 +10,10 @@
  * even while the supervisor is late.
  */
 #include "segment/mem.h"
+#include "segment/adopt.h"
 #include "segment/memfd.h"
 #include "segment/proc.h"
+#include "util/clock.h"
 #include "util/point.h"
 #include "util/sys.h"
 
@@ -22,6 +24,8 @@ static_assert(sizeof(struct mem_vec) == sizeof(struct iovec) &&
 	      "a mem_vec is passed to the kernel as an iovec");
 
 #define BOUNCE 4096
+#define MOVING_NS NSEC_PER_MSEC /* longer than the owner needs for a piece */
+#define STRING_MIN 256          /* mem_guard.S copies more than this by the string instruction */
 
 static uint64_t total(const struct mem_vec *v, unsigned int n)
 {
@@ -30,6 +34,20 @@ static uint64_t total(const struct mem_vec *v, unsigned int n)
 	for (unsigned int i = 0; i < n; i++)
 		sum += v[i].len;
 	return sum;
+}
+
+/*
+ * The stores of one string instruction may become visible in any order, but all before the store of
+ * the last bytes, which programs poll.
+ */
+static int copy_last_last(void *dst, const void *src, uint64_t n)
+{
+	int r;
+
+	if (n <= STRING_MIN)
+		return mem_guarded_copy(dst, src, n);
+	r = mem_guarded_copy(dst, src, n - 8);
+	return r ? r : mem_guarded_copy((uint8_t *)dst + n - 8, (const uint8_t *)src + n - 8, 8);
 }
 
 /* Copy within this process. `write`: from the iovecs into the vectors, else the reverse. */
@@ -47,7 +65,7 @@ static int mem_copy_own(const struct mem_vec *v, unsigned int nv, const struct i
 
 		if (n > m)
 			n = m;
-		r = write ? mem_guarded_copy(theirs, ours, n) : mem_guarded_copy(ours, theirs, n);
+		r = write ? copy_last_last(theirs, ours, n) : copy_last_last(ours, theirs, n);
 		if (r)
 			return r;
 		voff += n;
@@ -191,28 +209,76 @@ static int copy_live(struct seg *s, struct mem_slot m, const struct seg_proc *p,
 	return r;
 }
 
-static int copy_foreign(struct seg *s, struct mem_slot m, const struct mem_job *j)
+static bool may_copy(const struct seg_proc *p)
 {
-	struct seg_proc *p = seg_proc(s, m.slot);
-	int r = -ESRCH;
+	return atomic_load(&p->state) == SEG_PROC_LIVE && !seg_proc_life_ended(p);
+}
 
-	if (!p || p->gen != m.gen)
-		return -ESRCH;
+/* The process is moving pages (adopt_own.c): a few microseconds, unless it has been stopped. */
+static __attribute__((noinline)) int wait_for_moves(struct seg_proc *p)
+{
+	uint64_t end = clock_now_ns() + MOVING_NS;
+
+	do {
+		atomic_fetch_sub(&p->in_flight, 1);
+		while (atomic_load(&p->moving) && may_copy(p)) {
+			if (clock_now_ns() >= end)
+				return -ETIMEDOUT;
+			sys_call(SYS_sched_yield);
+		}
+		if (!may_copy(p))
+			return -ESRCH;
+		atomic_fetch_add(&p->in_flight, 1);
+	} while (atomic_load(&p->moving));
+	return 0;
+}
+
+static int copy_to_live(struct seg *s, struct mem_slot m, struct seg_proc *p,
+			const struct mem_job *j)
+{
+	int r = 0;
+
 	atomic_fetch_add(&p->in_flight, 1);
-	if (atomic_load(&p->state) == SEG_PROC_LIVE && !seg_proc_life_ended(p))
-		r = copy_live(s, m, p, j);
+	if (__builtin_expect(atomic_load(&p->moving) != 0, 0))
+		r = wait_for_moves(p);
+	if (r)
+		return r;
+	r = may_copy(p) ? copy_live(s, m, p, j) : -ESRCH;
 	atomic_fetch_sub(&p->in_flight, 1);
 	return r;
 }
 
-static bool is_shared(const struct seg *s, const struct mem_job *j)
+static int copy_foreign(struct seg *s, struct mem_slot m, const struct mem_job *j)
+{
+	struct seg_proc *p = seg_proc(s, m.slot);
+	int r, mark;
+
+	if (!p || p->gen != m.gen)
+		return -ESRCH;
+	/* The kernel reads or writes memory of this process, too. */
+	mark = adopt_call_begin_v(j->io, j->nio);
+	r = copy_to_live(s, m, p, j);
+	adopt_call_end(mark);
+	return r;
+}
+
+/* Does a copy touch device memory, or adopted memory? */
+static bool is_shared(const struct seg *s, const struct mem_job *j, bool *pool)
 {
 	bool shared = false;
 
-	for (unsigned int i = 0; i < j->nv && !shared; i++)
-		shared = mem_in_segment(s, j->v[i].va, j->v[i].len);
-	for (unsigned int i = 0; i < j->nio && !shared; i++)
-		shared = mem_in_segment(s, (uintptr_t)j->io[i].iov_base, j->io[i].iov_len);
+	*pool = false;
+	for (unsigned int i = 0; i < j->nv + j->nio; i++) {
+		uint64_t va = i < j->nv ? j->v[i].va : (uintptr_t)j->io[i - j->nv].iov_base;
+		uint64_t len = i < j->nv ? j->v[i].len : j->io[i - j->nv].iov_len;
+
+		if (__builtin_expect(!mem_in_segment(s, va, len), 1))
+			continue;
+		if (adopt_in_pool(s, va, len))
+			*pool = true;
+		else
+			shared = true;
+	}
 	return shared;
 }
 
@@ -235,20 +301,24 @@ static int copy_vm_own(const struct seg_proc *p, const struct mem_job *j)
 /*
  * Others have a part in bytes of the segment (device memory): the kernel copies these, as the copy
  * of a thread that is stopped can then be revoked. If the host refuses that, the thread is waited
- * for, as with a change of the device's state.
+ * for, as with a change of the device's state. Adopted memory is copied here: if the gate was shut
+ * meanwhile, it may have been moved already, and the copy is to be made again.
  */
 static __attribute__((noinline)) int copy_own_gated(struct seg *s, const struct mem_job *j)
 {
-	const struct seg_proc *p = is_shared(s, j) ? seg_proc(s, s->self) : NULL;
+	bool pool;
+	const struct seg_proc *p = is_shared(s, j, &pool) ? seg_proc(s, s->self) : NULL;
 	int r = p ? copy_vm_own(p, j) : 0;
 
 	if (p && !sys_refused(r) && r != -ESRCH)
 		return r;
-	if (!gate_pass(j->gate, p ? GATE_BUSY : GATE_OWN))
+	if (!gate_pass(j->gate, p ? GATE_BUSY : pool ? GATE_POOL : GATE_OWN))
 		return -ECANCELED;
 	r = mem_copy_own(j->v, j->nv, j->io, j->nio, j->write);
 	if (p)
 		gate_reset(j->gate); /* nobody could shut it meanwhile */
+	else if (pool && !gate_pass(j->gate, 0))
+		r = -ECANCELED;
 	return r;
 }
 

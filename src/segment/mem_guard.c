@@ -4,6 +4,7 @@
  * without it or its fault handler the kernel makes the copy.
  */
 #include "segment/mem.h"
+#include "segment/adopt.h"
 #include "util/sys.h"
 
 #include <string.h>
@@ -27,9 +28,11 @@ static long populate_call(uint64_t from, uint64_t len, bool write)
 
 int mem_populate(uint64_t from, uint64_t len, bool write)
 {
+	int mark = adopt_call_begin((void *)(uintptr_t)from, len);
 	long r = populate_call(from, len, write);
 	uint8_t here;
 
+	adopt_call_end(mark);
 	/*
 	 * EINVAL has three causes: wrong protection, device memory (which cannot be pinned either),
 	 * or a kernel before 5.14, which refuses every address, also the own stack.

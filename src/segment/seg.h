@@ -81,6 +81,8 @@ struct seg_elem_128 {
 	T(SAREC, fab_sarec, 32 * K, 1)        /* SA records that clients store */                \
 	T(MEMBANK, hw_membank, HW_MEMIC_BANKS + 1, 1)        /* adapters with device memory */   \
 	T(MEMBYTES, hw_membank_bytes, HW_MEMIC_BANKS + 1, 1) /* same index; never claimed */     \
+	T(ADOPT, seg_adopt, ADOPT_CHUNKS + 1, 1)             /* chunks of the pool (adopt.h) */  \
+	T(POOL, seg_pool, ADOPT_CHUNKS + 1, 1)               /* same index; never claimed */     \
 	HW_KINDS(T)
 
 /*

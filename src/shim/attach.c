@@ -12,6 +12,8 @@
 #include "hw/port.h"
 #include "mlx5/mlx5.h"
 #include "hw/evq.h"
+#include "segment/adopt.h"
+#include "segment/mem.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
 #include "shim/files/nlroute.h"
@@ -135,10 +137,12 @@ void shim_forking(void)
 	for (; INSIDE(v) > me && clock_now_ns() < end; v = atomic_load(&gate))
 		sys_futex_wait(&gate, v, NSEC_PER_MSEC);
 	trap_forking();
+	adopt_forking();
 }
 
 void shim_fork_done(void)
 {
+	adopt_fork_done();
 	trap_fork_done();
 	atomic_fetch_sub(&gate, FORKING);
 	in_fork--;
@@ -220,6 +224,10 @@ static int join(const struct shim_config *c)
 	at.sys.uar_mapped = uar_mapped;
 	uar_know(&at.seg);
 	sig_install();
+	if (c->adopt_after && mem_guard_armed) {
+		adopt_init(&at.seg);
+		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_after, c->adopt_after);
+	}
 	return 0;
 }
 
@@ -270,6 +278,7 @@ void shim_forked(void)
 {
 	int saved = errno;
 
+	adopt_forked();
 	in_fork--;
 	atomic_store(&gate, in_fork * FORKING + (depth && !in_fork ? 1 : 0));
 	/* needed even if the parent never opened a device: shim_forking() ran there, too */

@@ -156,7 +156,8 @@ static void *devthread(void *arg)
 	devthread_begin();
 	while (devthread_needed()) {
 		struct seg_proc *me = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
-		uint64_t max = atomic_load(&main_left) ? LEAVING_NS : SLEEP_MAX_NS, due, mads;
+		uint64_t max = atomic_load(&main_left) ? LEAVING_NS : SLEEP_MAX_NS, due, mads,
+			 adopt;
 		static _Atomic uint32_t nobody;
 		_Atomic uint32_t *wake = me ? &me->wake : &nobody;
 		uint32_t seen = atomic_load(wake);
@@ -181,6 +182,9 @@ static void *devthread(void *arg)
 		mads = umad_run_due(s);
 		if (mads < due)
 			due = mads;
+		adopt = eng_adopt_due(s);
+		if (adopt < due)
+			due = adopt;
 		if (max)
 			sleep_until(me, wake, seen, due, max);
 	}

@@ -24,6 +24,7 @@ enum shim_doorbell { SHIM_DB_TRAP, SHIM_DB_POLL };
 #define SHIM_ENV_HOST "SOFTHCA_HOST"         /* h1 */
 #define SHIM_ENV_DOORBELL "SOFTHCA_DOORBELL" /* trap | poll */
 #define SHIM_ENV_MEMLOCK "SOFTHCA_MEMLOCK"   /* account | enforce */
+#define SHIM_ENV_ADOPT "SOFTHCA_ADOPT"       /* messages until memory is adopted; 0: never */
 #define SHIM_ENV_PATCH "SOFTHCA_PATCH"       /* 0: hot doorbells go on trapping */
 
 /*

@@ -20,6 +20,7 @@
 #include <unistd.h>
 #include "engine/engine.h"
 #include "hw/hca.h"
+#include "segment/adopt.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -582,6 +583,8 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 	sup->mads_at = 0; /* the dead process may owe MADs of files that others share: look now */
 	if (proc && !sup_files_of(sup, l->slot, l->gen))
 		seg_free(&sup->seg, SEG_T_PROC, l->slot);
+	if (adopt_sweep(&sup->seg))
+		sup->zombies_at = 0;
 }
 
 void sup_links_free(struct sup *sup, bool all)

@@ -18,6 +18,7 @@
 #include "fw/kinds.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "segment/adopt.h"
 #include "util/cleanup.h"
 
 static void add_str(struct json_object *o, const char *key, const char *v)
@@ -222,6 +223,7 @@ static struct json_object *show_processes(struct sup *sup)
 		add_str(o, "host", host_name(sup, p->host));
 		add_num(o, "pinned", p->pinned);
 		add_num(o, "memlock", p->memlock);
+		add_num(o, "adopted", adopt_bytes(&sup->seg, l->slot));
 		add_num(o, "slot", l->slot);
 		json_object_array_add(a, o);
 	}

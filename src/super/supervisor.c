@@ -17,6 +17,7 @@
 #include "fw/fw.h"
 #include "hw/port.h"
 #include "hw/evq.h"
+#include "segment/adopt.h"
 #include "segment/tap.h"
 #include "subnet/subnet.h"
 #include "super/program.h"
@@ -221,6 +222,7 @@ static void retry_zombies(struct sup *sup, uint64_t now)
 
 	seg_for_each_live (&sup->seg, SEG_T_HCA, i)
 		left = fw_reap_zombies(&sup->seg, i) || left;
+	left = adopt_sweep(&sup->seg) || left;
 	sup->zombies_gap =
 		sup->zombies_gap * 2 < ZOMBIES_GAP_MAX ? sup->zombies_gap * 2 : ZOMBIES_GAP_MAX;
 	sup->zombies_at = left ? now + sup->zombies_gap : UINT64_MAX;

@@ -6,6 +6,7 @@
  */
 #include <linux/capability.h>
 #include <sys/ioctl.h>
+#include "segment/adopt.h"
 #include "uverbs/priv.h"
 #include "util/sys.h"
 
@@ -134,7 +135,7 @@ static int check_maps(uint64_t from, uint64_t to, bool write)
  * msync(MS_ASYNC), which writes nothing, reports gaps. If the host allows no check, the memory
  * counts as good.
  */
-static int check_mapped(uint64_t from, uint64_t to, bool write)
+static int check_still(uint64_t from, uint64_t to, bool write)
 {
 	int r;
 
@@ -151,6 +152,16 @@ static int check_mapped(uint64_t from, uint64_t to, bool write)
 	if (r >= 0)
 		r = populate(to - PAGE, to, write);
 	return r < 0 ? r : 0;
+}
+
+/* Pages that are being moved (segment/adopt.h) have another protection meanwhile. */
+static int check_mapped(uint64_t from, uint64_t to, bool write)
+{
+	int mark = adopt_call_begin((void *)(uintptr_t)from, to - from), r;
+
+	r = check_still(from, to, write);
+	adopt_call_end(mark);
+	return r;
 }
 
 /*

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -469,17 +470,87 @@ static void errno_survives_success(void **state)
 	assert_int_equal(errno, 4711);
 }
 
+/* Calls that change mappings, where nothing is adopted: as without us. */
+static void memory_forms(void **state)
+{
+	typedef int range_fn(void *, size_t, ...);
+	static const char *const ranges[] = {"mlock", "munlock"};
+	char *p = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *s = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	p[0] = 'x';
+	assert_int_equal(FN(range_fn *, "madvise")(p, 4096, MADV_WILLNEED), 0);
+	assert_int_equal(FN(range_fn *, "posix_madvise")(p, 4096, POSIX_MADV_NORMAL), 0);
+	assert_int_equal(FN(range_fn *, "mprotect")(p, 4096, PROT_READ), 0);
+	assert_int_equal(FN(range_fn *, "pkey_mprotect")(p, 4096, PROT_READ | PROT_WRITE, -1), 0);
+	assert_int_equal(FN(range_fn *, "mlock2")(p, 4096, 0), 0);
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		assert_int_equal(FN(range_fn *, ranges[i])(p, 4096), 0);
+	assert_int_equal(FN(range_fn *, "mprotect")(p + 1, 4096, PROT_READ), -1);
+	assert_int_equal(errno, EINVAL);
+	assert_int_equal(FN(int (*)(int), "mlockall")(0), -1);
+	assert_int_equal(errno, EINVAL);
+	s[4096] = 'y';
+	assert_int_equal(FN(range_fn *, "remap_file_pages")(s, 4096, 0, (size_t)1, 0), 0);
+	assert_int_equal(s[0], 'y');
+	assert_int_equal(FN(int (*)(void *), "brk")(FN(void *(*)(intptr_t), "sbrk")(0)), 0);
+	assert_int_equal(p[0], 'x');
+	munmap(p, 8192);
+	munmap(s, 8192);
+}
+
+static void stream_forms(void **state)
+{
+	typedef size_t move_fn(void *, size_t, size_t, FILE *);
+	typedef size_t chk_fn(void *, size_t, size_t, size_t, FILE *);
+	char buf[8] = "";
+	FILE *f = tmpfile();
+
+	assert_non_null(f);
+	assert_int_equal(FN(move_fn *, "fwrite")("ab", 1, 2, f), 2);
+	assert_int_equal(FN(move_fn *, "fwrite_unlocked")("cd", 1, 2, f), 2);
+	rewind(f);
+	assert_int_equal(FN(move_fn *, "fread")(buf, 1, 1, f), 1);
+	assert_int_equal(FN(move_fn *, "fread_unlocked")(buf + 1, 1, 1, f), 1);
+	assert_int_equal(FN(chk_fn *, "__fread_chk")(buf + 2, 4, 1, 1, f), 1);
+	assert_int_equal(FN(chk_fn *, "__fread_unlocked_chk")(buf + 3, 4, 1, 1, f), 1);
+	assert_string_equal(buf, "abcd");
+	fclose(f);
+}
+
+static void fork_without_handlers(void **state)
+{
+	pid_t pid = FN(pid_t(*)(void), "_Fork")();
+	int status;
+
+	if (!pid)
+		_exit(7);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(WEXITSTATUS(status), 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(open_forms),         cmocka_unit_test(stdio_forms),
-		cmocka_unit_test(spellings),          cmocka_unit_test(not_ours),
-		cmocka_unit_test(writing_is_refused), cmocka_unit_test(stat_forms),
-		cmocka_unit_test(statx_forms),        cmocka_unit_test(times_are_stable),
-		cmocka_unit_test(asking_forms),       cmocka_unit_test(link_forms),
-		cmocka_unit_test(realpath_forms),     cmocka_unit_test(working_directory),
-		cmocka_unit_test(directory_forms),    cmocka_unit_test(glob_forms),
-		cmocka_unit_test(spawned_input),      cmocka_unit_test(errno_survives_success),
+		cmocka_unit_test(memory_forms),
+		cmocka_unit_test(stream_forms),
+		cmocka_unit_test(fork_without_handlers),
+		cmocka_unit_test(open_forms),
+		cmocka_unit_test(stdio_forms),
+		cmocka_unit_test(spellings),
+		cmocka_unit_test(not_ours),
+		cmocka_unit_test(writing_is_refused),
+		cmocka_unit_test(stat_forms),
+		cmocka_unit_test(statx_forms),
+		cmocka_unit_test(times_are_stable),
+		cmocka_unit_test(asking_forms),
+		cmocka_unit_test(link_forms),
+		cmocka_unit_test(realpath_forms),
+		cmocka_unit_test(working_directory),
+		cmocka_unit_test(directory_forms),
+		cmocka_unit_test(glob_forms),
+		cmocka_unit_test(spawned_input),
+		cmocka_unit_test(errno_survives_success),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,17 @@ __recvfrom_chk(fd, b, n, r, f, a, l) = CHK(n, r), recvfrom(fd, b, n, f, a, l)
 accept(fd, a, l) = accept4(fd, a, l, 0)
 bind(fd, a, l) = syscall(SYS_bind, (int)fd, a, (unsigned int)l)
 connect(fd, a, l) = syscall(SYS_connect, (int)fd, a, (unsigned int)l)
+madvise(a, n, w) = syscall(SYS_madvise, a, n, (int)w)
+mprotect(a, n, p) = syscall(SYS_mprotect, a, n, (int)p)
+mlock(a, n) = syscall(SYS_mlock, a, n)
+munlock(a, n) = syscall(SYS_munlock, a, n)
+mlock2(a, n, f) = syscall(SYS_mlock2, a, n, (unsigned int)f)
+mlockall(f) = syscall(SYS_mlockall, (int)f)
+pkey_mprotect(a, n, p, k) = syscall(SYS_pkey_mprotect, a, n, (int)p, (int)k)
+remap_file_pages(a, n, p, o, f) = syscall(SYS_remap_file_pages, a, n, (int)p, o, (int)f)
+posix_madvise(a, n, w) = (int)w == 4 ? 0 : syscall(SYS_madvise, a, n, (int)w) ? errno : 0
+__fread_chk(b, r, s, n, f) = fread(b, s, n, f)
+__fread_unlocked_chk(b, r, s, n, f) = fread_unlocked(b, s, n, f)
 getsockname(fd, a, l) = syscall(SYS_getsockname, (int)fd, a, l)
 getpeername(fd, a, l) = syscall(SYS_getpeername, (int)fd, a, l)
 getsockopt(fd, l, n, v, s) = syscall(SYS_getsockopt, (int)fd, (int)l, (int)n, v, s)
@@ -206,6 +217,7 @@ closedir fclose splice tee vmsplice copy_file_range flock recvmmsg sendmmsg sock
 execvpe fexecve execle siginterrupt sigset sigignore sighold sigrelse sigblock sigsetmask sigpending
 sigsuspend pselect epoll_pwait epoll_pwait2 pthread_attr_setsigmask_np pthread_attr_getsigmask_np
 pthread_setcanceltype pthread_exit
+_Fork brk sbrk fread fread_unlocked fwrite fwrite_unlocked
 getifaddrs freeifaddrs if_nametoindex if_indextoname if_nameindex setsockopt'''.split()
 
 # All arguments and results travel as one machine word; what there is too much of is not looked at.

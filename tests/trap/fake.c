@@ -152,6 +152,11 @@ uint64_t eng_run_due(struct seg *s)
 	return UINT64_MAX;
 }
 
+uint64_t eng_adopt_due(struct seg *s)
+{
+	return UINT64_MAX;
+}
+
 uint64_t umad_run_due(struct seg *s)
 {
 	return UINT64_MAX;

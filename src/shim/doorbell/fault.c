@@ -11,6 +11,7 @@
 #include "shim/doorbell/stack.h"
 #include "shim/doorbell/fault.h"
 #include "engine/engine.h"
+#include "segment/adopt.h"
 #include "segment/mem.h"
 #include "shim/for_tests.h"
 #include "util/log.h"
@@ -526,6 +527,8 @@ static bool trap_handle(siginfo_t *si, void *ucontext)
 
 void sig_dispatch(int sig, siginfo_t *si, void *uc, struct sig_jump *j, void *sp)
 {
+	if (si->si_code > 0 && sig == SIGSEGV && adopt_fault((uintptr_t)si->si_addr))
+		return;
 	if (si->si_code > 0 && mem_guard_fixup(uc))
 		return;
 	if (trap_handle(si, uc))

@@ -4,6 +4,7 @@
  * They keep the fd table in step with the kernel's: an entry is removed before the kernel's
  * close and added after its open, so that a number never shows another file's entry.
  */
+#include "shim/adopt.h"
 #include "shim/attach.h"
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
@@ -293,7 +294,7 @@ WRAP(ssize_t, recvmsg, (int fd, struct msghdr *m, int flags))
 		return sock_result(nl_recvmsg(fd, m, flags, NEXT(recvmsg)));
 	if (rt_is(fd) && rt_recv(fd, m, flags, sleep_recvmsg, &n))
 		return sock_result(n);
-	n = NEXT(recvmsg)(fd, m, flags);
+	n = ADOPT_CALL_M(m, 1, 0, NEXT(recvmsg)(fd, m, flags));
 	if (n >= 0 && m->msg_controllen && shim_on())
 		adopt_received(m);
 	return n;
@@ -309,7 +310,7 @@ WRAP(int, recvmmsg,
 		return (int)sock_result(nl_recvmmsg(fd, v, len, flags));
 	if (rt_is(fd) && rt_recvmmsg(fd, v, len, flags, timeout, sleep_recvmmsg, &r))
 		return (int)sock_result(r);
-	n = NEXT(recvmmsg)(fd, v, len, flags, timeout);
+	n = ADOPT_CALL_M(&v->msg_hdr, len, sizeof(*v), NEXT(recvmmsg)(fd, v, len, flags, timeout));
 	for (int i = 0; i < n && shim_on(); i++)
 		adopt_received(&v[i].msg_hdr);
 	return n;

@@ -6,6 +6,7 @@
  */
 #include "hw/evq.h"
 #include "segment/mem.h"
+#include "shim/adopt.h"
 #include "shim/attach.h"
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
@@ -276,7 +277,7 @@ ssize_t call_read(int fd, void *buf, size_t count, next_read *next)
 	ssize_t r;
 
 	if (__builtin_expect(!fdtab_peek(fd), 1))
-		return next(fd, buf, count);
+		return ADOPT_CALL(buf, count, next(fd, buf, count));
 	if (rt_is(fd))
 		return rt_readv(fd, &(struct iovec){buf, count}, 1, &r) ? io_result(r)
 									: next(fd, buf, count);
@@ -293,7 +294,7 @@ ssize_t call_readv(int fd, const struct iovec *iov, int n, next_vector *next)
 	ssize_t len;
 
 	if (__builtin_expect(!fdtab_peek(fd), 1))
-		return next(fd, iov, n);
+		return ADOPT_CALL_V(iov, n, next(fd, iov, n));
 	if (rt_is(fd))
 		return rt_readv(fd, iov, n, &len) ? io_result(len) : next(fd, iov, n);
 	len = vectors_len(iov, n);
@@ -310,7 +311,7 @@ WRAP(ssize_t, __read_chk, (int fd, void *buf, size_t count, size_t room))
 	ssize_t r;
 
 	if (__builtin_expect(!fdtab_peek(fd), 1) || count > room)
-		return NEXT(__read_chk)(fd, buf, count, room);
+		return ADOPT_CALL(buf, count, NEXT(__read_chk)(fd, buf, count, room));
 	if (rt_is(fd))
 		return rt_readv(fd, &(struct iovec){buf, count}, 1, &r)
 			       ? io_result(r)
@@ -431,7 +432,7 @@ ssize_t call_write(int fd, const void *buf, size_t count, next_write *next)
 	ssize_t r;
 
 	if (__builtin_expect(!fdtab_peek(fd), 1))
-		return next(fd, buf, count);
+		return ADOPT_CALL(buf, count, next(fd, buf, count));
 	if (rt_is(fd))
 		return rt_writev(fd, &(struct iovec){(void *)buf, count}, 1, &r)
 			       ? io_result(r)
@@ -449,7 +450,7 @@ ssize_t call_writev(int fd, const struct iovec *iov, int n, next_vector *next)
 	ssize_t len;
 
 	if (__builtin_expect(!fdtab_peek(fd), 1))
-		return next(fd, iov, n);
+		return ADOPT_CALL_V(iov, n, next(fd, iov, n));
 	if (rt_is(fd))
 		return rt_writev(fd, iov, n, &len) ? io_result(len) : next(fd, iov, n);
 	len = vectors_len(iov, n);
@@ -476,22 +477,36 @@ static ssize_t io_refuse(int err)
 			return NEXT(name) args;                  \
 		return (ret)io_refuse(ESPIPE);                   \
 	}
-WRAP_SEEKING(ssize_t, pread, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
-WRAP_SEEKING(ssize_t, pread64, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
-WRAP_SEEKING(ssize_t, __pread_chk, (int fd, void *buf, size_t n, off_t off, size_t room),
-	     (fd, buf, n, off, room))
-WRAP_SEEKING(ssize_t, __pread64_chk, (int fd, void *buf, size_t n, off_t off, size_t room),
-	     (fd, buf, n, off, room))
-WRAP_SEEKING(ssize_t, preadv, (int fd, const struct iovec *iov, int n, off_t off),
-	     (fd, iov, n, off))
-WRAP_SEEKING(ssize_t, preadv64, (int fd, const struct iovec *iov, int n, off_t off),
-	     (fd, iov, n, off))
-WRAP_SEEKING(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t off), (fd, buf, n, off))
-WRAP_SEEKING(ssize_t, pwrite64, (int fd, const void *buf, size_t n, off_t off), (fd, buf, n, off))
-WRAP_SEEKING(ssize_t, pwritev, (int fd, const struct iovec *iov, int n, off_t off),
-	     (fd, iov, n, off))
-WRAP_SEEKING(ssize_t, pwritev64, (int fd, const struct iovec *iov, int n, off_t off),
-	     (fd, iov, n, off))
+#define WRAP_SEEKING_B(ret, name, params, args)                     \
+	WRAP(ret, name, params)                                     \
+	{                                                           \
+		if (__builtin_expect(!fdtab_not_kernels(fd), 1))    \
+			return ADOPT_CALL(buf, n, NEXT(name) args); \
+		return (ret)io_refuse(ESPIPE);                      \
+	}
+#define WRAP_SEEKING_V(ret, name, params, args)                       \
+	WRAP(ret, name, params)                                       \
+	{                                                             \
+		if (__builtin_expect(!fdtab_not_kernels(fd), 1))      \
+			return ADOPT_CALL_V(iov, n, NEXT(name) args); \
+		return (ret)io_refuse(ESPIPE);                        \
+	}
+WRAP_SEEKING_B(ssize_t, pread, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
+WRAP_SEEKING_B(ssize_t, pread64, (int fd, void *buf, size_t n, off_t off), (fd, buf, n, off))
+WRAP_SEEKING_B(ssize_t, __pread_chk, (int fd, void *buf, size_t n, off_t off, size_t room),
+	       (fd, buf, n, off, room))
+WRAP_SEEKING_B(ssize_t, __pread64_chk, (int fd, void *buf, size_t n, off_t off, size_t room),
+	       (fd, buf, n, off, room))
+WRAP_SEEKING_V(ssize_t, preadv, (int fd, const struct iovec *iov, int n, off_t off),
+	       (fd, iov, n, off))
+WRAP_SEEKING_V(ssize_t, preadv64, (int fd, const struct iovec *iov, int n, off_t off),
+	       (fd, iov, n, off))
+WRAP_SEEKING_B(ssize_t, pwrite, (int fd, const void *buf, size_t n, off_t off), (fd, buf, n, off))
+WRAP_SEEKING_B(ssize_t, pwrite64, (int fd, const void *buf, size_t n, off_t off), (fd, buf, n, off))
+WRAP_SEEKING_V(ssize_t, pwritev, (int fd, const struct iovec *iov, int n, off_t off),
+	       (fd, iov, n, off))
+WRAP_SEEKING_V(ssize_t, pwritev64, (int fd, const struct iovec *iov, int n, off_t off),
+	       (fd, iov, n, off))
 WRAP_SEEKING(off_t, lseek, (int fd, off_t off, int whence), (fd, off, whence))
 WRAP_SEEKING(off_t, lseek64, (int fd, off_t off, int whence), (fd, off, whence))
 
@@ -500,7 +515,7 @@ WRAP_SEEKING(off_t, lseek64, (int fd, off_t off, int whence), (fd, off, whence))
 	WRAP(ssize_t, name, (int fd, const struct iovec *iov, int n, off_t off, int flags)) \
 	{                                                                                   \
 		if (__builtin_expect(!fdtab_not_kernels(fd), 1))                            \
-			return NEXT(name)(fd, iov, n, off, flags);                          \
+			return ADOPT_CALL_V(iov, n, NEXT(name)(fd, iov, n, off, flags));    \
 		if (off != -1)                                                              \
 			return io_refuse(ESPIPE);                                           \
 		if (flags & ~RWF_HIPRI)                                                     \

@@ -3,6 +3,7 @@
  * Owns the wrappers of mappings and of syscall(). The driver makes the mapping of a command file.
  * Before a doorbell page is unmapped, uar.c is told, while its address cannot be reused.
  */
+#include "shim/adopt.h"
 #include "shim/attach.h"
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
@@ -56,6 +57,13 @@ static void *mmap_ours(void *addr, size_t len, int prot, int flags, int fd, off_
 	return p;
 }
 
+/* The range is about to be removed or replaced. */
+static void mm_unmapped(void *addr, size_t len)
+{
+	shim_keep_out(addr, len);
+	uar_unmapped(addr, len);
+}
+
 static void *mmap_any(void *addr, size_t len, int prot, int flags, int fd, off_t off,
 		      void *(*next)(void *, size_t, int, int, int, off_t))
 {
@@ -63,7 +71,7 @@ static void *mmap_any(void *addr, size_t len, int prot, int flags, int fd, off_t
 	void *p;
 
 	if (shim_on() && (flags & MAP_FIXED) && !((uintptr_t)addr & PAGE_MASK))
-		uar_unmapped(addr, len);
+		mm_unmapped(addr, len);
 	if ((flags & MAP_ANONYMOUS) || __builtin_expect(!fdtab_not_kernels(fd), 1))
 		return next(addr, len, prot, flags, fd, off);
 	p = mmap_ours(addr, len, prot, flags, fd, off, &err);
@@ -82,7 +90,7 @@ WRAP_MMAP(mmap64)
 WRAP(int, munmap, (void *addr, size_t len))
 {
 	if (shim_on() && len && !((uintptr_t)addr & PAGE_MASK))
-		uar_unmapped(addr, len);
+		mm_unmapped(addr, len);
 	return NEXT(munmap)(addr, len);
 }
 
@@ -100,8 +108,9 @@ static bool may_remap(void *addr, size_t old_len, size_t new_len, int flags, voi
 		errno = EFAULT;
 		return false;
 	}
+	shim_keep_out(addr, old_len ? old_len : new_len);
 	if (flags & MREMAP_FIXED)
-		uar_unmapped(to, new_len);
+		mm_unmapped(to, new_len);
 	if (new_len < old_len)
 		uar_unmapped((char *)addr + new_len, old_len - new_len);
 	return true;
@@ -231,7 +240,7 @@ static long syscall_memory(long nr, const long a[6])
 	switch (nr) {
 	case SYS_mmap:
 		if ((a[3] & MAP_FIXED) && !((unsigned long)a[0] & PAGE_MASK))
-			uar_unmapped((void *)a[0], (size_t)a[1]);
+			mm_unmapped((void *)a[0], (size_t)a[1]);
 		if ((a[3] & MAP_ANONYMOUS) || !fdtab_not_kernels((int)a[4]))
 			return forward(nr, a);
 		p = mmap_ours((void *)a[0], (size_t)a[1], (int)a[2], (int)a[3], (int)a[4], a[5],
@@ -242,7 +251,7 @@ static long syscall_memory(long nr, const long a[6])
 		return -1;
 	case SYS_munmap:
 		if (a[1] && !((unsigned long)a[0] & PAGE_MASK))
-			uar_unmapped((void *)a[0], (size_t)a[1]);
+			mm_unmapped((void *)a[0], (size_t)a[1]);
 		return forward(nr, a);
 	case SYS_mremap:
 		if (!may_remap((void *)a[0], (size_t)a[1], (size_t)a[2], (int)a[3], (void *)a[4]))
@@ -338,6 +347,11 @@ WRAP(long, syscall, (long nr, ...))
 	va_end(ap);
 	if (!shim_on())
 		return forward(nr, a);
+	if (shim_adopt_syscall(nr, a)) {
+		r = forward(nr, a);
+		shim_adopt_forked(r);
+		return r;
+	}
 	switch (nr) {
 	case SYS_mmap:
 	case SYS_munmap:

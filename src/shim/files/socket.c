@@ -4,6 +4,7 @@
  * answers on those of NETLINK_ROUTE are completed (nlroute.c), all others pass, at the cost of two
  * loads.
  */
+#include "shim/adopt.h"
 #include "shim/files/netlink.h"
 #include "shim/files/nlroute.h"
 #include "shim/refused.h"
@@ -53,12 +54,12 @@ static ssize_t result(ssize_t r)
 		r;                                                         \
 	})
 
-#define WRAP_DATA(name, params, args, ours, route)                \
-	WRAP(ssize_t, name, params)                               \
-	{                                                         \
-		if (__builtin_expect(!fdtab_peek(fd), 1))         \
-			return NEXT(name) args;                   \
-		return SOCKET_DATA(ours, route, NEXT(name) args); \
+#define WRAP_DATA(name, params, args, ours, route)                  \
+	WRAP(ssize_t, name, params)                                 \
+	{                                                           \
+		if (__builtin_expect(!fdtab_peek(fd), 1))           \
+			return ADOPT_CALL(buf, n, NEXT(name) args); \
+		return SOCKET_DATA(ours, route, NEXT(name) args);   \
 	}
 
 #define SENT(a, len)                                                        \
@@ -173,7 +174,7 @@ WRAP_SOCKET(int, shutdown, (int fd, int how), (fd, how), -EOPNOTSUPP)
 WRAP(ssize_t, __recv_chk, (int fd, void *buf, size_t n, size_t room, int flags))
 {
 	if (__builtin_expect(!fdtab_peek(fd), 1) || n > room)
-		return NEXT(__recv_chk)(fd, buf, n, room, flags);
+		return ADOPT_CALL(buf, n, NEXT(__recv_chk)(fd, buf, n, room, flags));
 	return SOCKET_DATA(nl_recvfrom(fd, buf, n, flags, NULL, NULL),
 			   rt_recvfrom(fd, ROOM, flags, NULL, NULL, rt_sleep_raw, &r),
 			   NEXT(__recv_chk)(fd, buf, n, room, flags));
@@ -183,7 +184,7 @@ WRAP(ssize_t, __recvfrom_chk,
      (int fd, void *buf, size_t n, size_t room, int flags, struct sockaddr *a, socklen_t *len))
 {
 	if (__builtin_expect(!fdtab_peek(fd), 1) || n > room)
-		return NEXT(__recvfrom_chk)(fd, buf, n, room, flags, a, len);
+		return ADOPT_CALL(buf, n, NEXT(__recvfrom_chk)(fd, buf, n, room, flags, a, len));
 	return SOCKET_DATA(nl_recvfrom(fd, buf, n, flags, a, len),
 			   rt_recvfrom(fd, ROOM, flags, a, len, rt_sleep_raw, &r),
 			   NEXT(__recvfrom_chk)(fd, buf, n, room, flags, a, len));

@@ -5,6 +5,7 @@
  * its byte. A poller that does not return (cancelled, killed, gone by siglongjmp) leaves the file
  * with a byte for each packet: slower, never wrong. A waiting thread holds no reference to a file.
  */
+#include "shim/adopt.h"
 #include "shim/files/wait.h"
 #include "hw/evq.h"
 #include "segment/mem.h"
@@ -353,7 +354,7 @@ WRAP(ssize_t, sendmsg, (int fd, const struct msghdr *m, int flags))
 		return sock_result(r);
 	if (wait_any())
 		publish_sent(m);
-	return NEXT(sendmsg)(fd, m, flags);
+	return ADOPT_CALL_M(m, 1, 0, NEXT(sendmsg)(fd, m, flags));
 }
 
 WRAP(int, sendmmsg, (int fd, struct mmsghdr *v, unsigned int n, int flags))
@@ -366,5 +367,5 @@ WRAP(int, sendmmsg, (int fd, struct mmsghdr *v, unsigned int n, int flags))
 		return (int)sock_result(r);
 	for (unsigned int i = 0; i < n && wait_any(); i++)
 		publish_sent(&v[i].msg_hdr);
-	return NEXT(sendmmsg)(fd, v, n, flags);
+	return ADOPT_CALL_M(&v->msg_hdr, n, sizeof(*v), NEXT(sendmmsg)(fd, v, n, flags));
 }

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the decision which keys' memory is adopted (segment/adopt.h): counts accesses, asks the
+ * process that has the memory, and carries out what other processes ask of this one, on its device
+ * thread. mkey.c uses the result.
+ */
+#include "engine/priv.h"
+#include "hw/mkey.h"
+#include "segment/adopt.h"
+#include "util/clock.h"
+
+#include <errno.h>
+
+#define WITH_CQE_MAX 2048
+#define AGAIN_NS (2 * NSEC_PER_MSEC)  /* the pages were in use */
+#define LATER_NS (20 * NSEC_PER_MSEC) /* pages or chunks could not be given back */
+
+/* The process is asked once per time that the count passes its limit: it may be busy. */
+static void warm(struct seg *s, struct hw_mkey *mk, struct seg_proc *p, uint64_t va)
+{
+	uint32_t after = atomic_load_explicit(&p->adopt_after, memory_order_relaxed), none = 0;
+	uint32_t heat = atomic_load_explicit(&mk->run.heat, memory_order_relaxed) + 1;
+
+	if (heat & ADOPT_BARRED || mk->odp || mk->memic)
+		return;
+	atomic_store_explicit(&mk->run.heat, heat, memory_order_relaxed);
+	if (heat < after)
+		return;
+	atomic_store(&mk->run.hint, va);
+	if (atomic_compare_exchange_strong(&p->adopt_want, &none, 1 + (mk->key >> 8))) {
+		atomic_store_explicit(&mk->run.heat, 0, memory_order_relaxed);
+		seg_proc_rouse(s, mk->mem.slot);
+	}
+}
+
+/* Part of a list: adopted bytes are this process's own, at another address. */
+static enum eng_why add_part(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
+			     uint64_t va, uint64_t len, uint64_t *part)
+{
+	uint8_t *at = adopt_find(s, &mk->run, mk->gen, va, len, part);
+
+	return at ? sgl_add(l, mem_self(s), (uintptr_t)at, *part) : sgl_add(l, mk->mem, va, *part);
+}
+
+/* A small message to a receive goes to the other process with its CQE, in one system call. */
+static bool goes_with_cqe(uint32_t access, uint64_t len)
+{
+	return access == HW_ACC_LOCAL_WRITE && len <= WITH_CQE_MAX;
+}
+
+enum eng_why adopt_add(struct seg *s, struct eng_sgl *l, struct hw_mkey *mk, uint64_t va,
+		       uint64_t len, uint32_t access)
+{
+	struct seg_proc *p = seg_proc(s, mk->mem.slot);
+	uint64_t part;
+
+	if (!p || !atomic_load_explicit(&p->adopt_after, memory_order_relaxed) ||
+	    p->gen != mk->mem.gen || atomic_load(&p->state) != SEG_PROC_LIVE ||
+	    seg_proc_life_ended(p) || l->n + 3 > ENG_MAX_SG || goes_with_cqe(access, len))
+		return sgl_add(l, mk->mem, va, len) ? ENG_W_WQE_MALFORMED : ENG_W_NONE;
+	if (!atomic_load_explicit(&mk->run.word, memory_order_relaxed))
+		warm(s, mk, p, va);
+	for (; len; va += part, len -= part)
+		if (add_part(s, l, mk, va, len, &part))
+			return ENG_W_WQE_MALFORMED;
+	return ENG_W_NONE;
+}
+
+/* ---- on the device thread of the process that has the memory */
+
+static bool key_has_ended(void *arg, uint32_t mkey, uint32_t gen)
+{
+	const struct hw_mkey *mk = seg_live(arg, SEG_T_MKEY, mkey);
+
+	return !mk || mk->gen != gen || !atomic_load(&mk->valid) || !mem_is_self(arg, mk->mem);
+}
+
+static int take(struct seg *s, uint32_t idx)
+{
+	struct hw_mkey *mk = seg_live(s, SEG_T_MKEY, idx);
+	struct adopt_key k;
+
+	if (!mk || !atomic_load_explicit(&mk->valid, memory_order_acquire) || mk->slow || mk->odp ||
+	    mk->memic || mk->length64 || !mem_is_self(s, mk->mem))
+		return 0;
+	k = (struct adopt_key){&mk->run, &mk->gen, &mk->valid, idx, mk->gen};
+	return adopt_take(s, &k, mk->va, mk->len);
+}
+
+uint64_t eng_adopt_due(struct seg *s)
+{
+	struct seg_proc *me = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+	uint64_t due = UINT64_MAX;
+	uint32_t want;
+	int rc = 1;
+
+	if (!me || !atomic_load(&me->adopt_after))
+		return due;
+	if (atomic_exchange(&me->adopt_look, 0) && !adopt_give_back(key_has_ended, s, true)) {
+		atomic_store(&me->adopt_look, 1);
+		due = clock_now_ns() + LATER_NS;
+	}
+	want = atomic_load(&me->adopt_want);
+	while (want && rc > 0)
+		rc = take(s, want - 1);
+	if (want && rc == -EAGAIN)
+		return clock_now_ns() + AGAIN_NS;
+	if (want)
+		atomic_store(&me->adopt_want, 0);
+	return due;
+}
+
+static bool every_key(void *arg, uint32_t mkey, uint32_t gen)
+{
+	return true;
+}
+
+void adopt_all_back(void)
+{
+	adopt_give_back(every_key, NULL, false);
+}
+
+/* ---- for commands that end a key */
+
+struct one_key {
+	uint32_t mkey, gen;
+};
+
+static bool is_key(void *arg, uint32_t mkey, uint32_t gen)
+{
+	const struct one_key *k = arg;
+
+	return k->mkey == mkey && k->gen == gen;
+}
+
+void eng_adopt_key_ended(struct seg *s, uint32_t mkey_idx)
+{
+	struct hw_mkey *mk = seg_at(s, SEG_T_MKEY, mkey_idx);
+	struct one_key one = {mkey_idx, mk->gen};
+	struct seg_proc *p;
+
+	/* A key that nobody has asked for may be asked for no more, as it is not valid. */
+	if (!atomic_load(&mk->run.hint))
+		return;
+	p = seg_proc(s, mk->mem.slot);
+	if (mem_is_self(s, mk->mem) && adopt_give_back(is_key, &one, true))
+		p = NULL;
+	atomic_store(&mk->run.word, 0);
+	atomic_store(&mk->run.heat, 0);
+	atomic_store(&mk->run.hint, 0);
+	if (!p || p->gen != mk->mem.gen)
+		return;
+	atomic_store(&p->adopt_look, 1);
+	seg_proc_rouse(s, mk->mem.slot);
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns reading this process's list of mappings: which pages may be adopted, and which still are.
+ * Called by adopt_own.c on the device thread or in wrappers; raw system calls, no allocation.
+ */
+#include "segment/adopt.h"
+#include "segment/look.h"
+#include "util/sys.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#define LINE 384 /* longer lines are paths; their ends do not matter */
+
+/* Reads a file line by line. */
+struct lines {
+	int fd;
+	uint32_t at, n;
+	char buf[2048];
+	char line[LINE];
+};
+
+static bool next_char(struct lines *l, char *c)
+{
+	ssize_t n;
+
+	if (l->at == l->n) {
+		n = sys_read(l->fd, l->buf, sizeof(l->buf));
+		if (n <= 0)
+			return false;
+		l->at = 0;
+		l->n = (uint32_t)n;
+	}
+	*c = l->buf[l->at++];
+	return true;
+}
+
+static bool next_line(struct lines *l)
+{
+	uint32_t n = 0;
+	char c = 0;
+
+	while (next_char(l, &c) && c != '\n')
+		if (n + 1 < sizeof(l->line))
+			l->line[n++] = c;
+	l->line[n] = '\0';
+	return n || c == '\n';
+}
+
+static bool lines_open(struct lines *l, const char *path)
+{
+	l->at = l->n = 0;
+	l->fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	return l->fd >= 0;
+}
+
+static const char *number(const char *s, unsigned int base, uint64_t *v)
+{
+	for (*v = 0;; s++) {
+		unsigned int d = *s >= '0' && *s <= '9'   ? (unsigned int)(*s - '0')
+				 : *s >= 'a' && *s <= 'f' ? (unsigned int)(*s - 'a') + 10
+							  : 16;
+
+		if (d >= base)
+			return s;
+		*v = *v * base + d;
+	}
+}
+
+struct mapping {
+	uint64_t lo, hi, offset, major, minor, ino;
+	char perms[5];
+	const char *name;
+};
+
+/* "lo-hi rw-p offset major:minor inode   name" */
+static bool parse(const char *s, struct mapping *m)
+{
+	s = number(s, 16, &m->lo);
+	if (*s != '-')
+		return false;
+	s = number(s + 1, 16, &m->hi);
+	if (*s != ' ' || strlen(s) < 6)
+		return false;
+	memcpy(m->perms, s + 1, 4);
+	m->perms[4] = '\0';
+	s = number(s + 6, 16, &m->offset);
+	s = number(s + (*s == ' '), 16, &m->major);
+	s = number(s + (*s == ':'), 16, &m->minor);
+	s = number(s + (*s == ' '), 10, &m->ino);
+	while (*s == ' ')
+		s++;
+	m->name = s;
+	return m->hi > m->lo;
+}
+
+static bool starts(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/*
+ * Asynchronous input and output keep pages that the kernel writes to after the call that named
+ * them; a mapping of its queue is the only trace of it.
+ */
+static bool has_queues(void)
+{
+	struct lines l;
+	struct mapping m;
+	bool found = false;
+
+	if (!lines_open(&l, "/proc/self/maps"))
+		return true;
+	while (!found && next_line(&l))
+		found = parse(l.line, &m) &&
+			(starts(m.name, "/[aio]") || starts(m.name, "anon_inode:"));
+	sys_close(l.fd);
+	return found;
+}
+
+/* ---- stacks */
+
+struct stacks {
+	uint64_t lo, hi;
+	bool found;
+};
+
+/*
+ * glibc puts a thread's descriptor, with the head of its list of robust mutexes, above its stack,
+ * in the same mapping. The first thread's stack has a mapping with a name.
+ */
+static bool is_below_descriptor(const char *thread, void *arg)
+{
+	struct stacks *x = arg;
+	const char *id = strrchr(thread, '/');
+	uint64_t tid, head = 0;
+	size_t len = 0;
+
+	number(id ? id + 1 : thread, 10, &tid);
+	if (tid == (uint64_t)sys_getpid())
+		return true;
+	if (sys_call(SYS_get_robust_list, tid, &head, &len) < 0)
+		return true; /* it has ended */
+	x->found = head >= x->lo && head < x->hi;
+	return !x->found;
+}
+
+static bool holds_stack(uint64_t lo, uint64_t hi)
+{
+	struct stacks x = {lo, hi, false};
+
+	return look_each_thread((uint32_t)sys_getpid(), is_below_descriptor, &x) || x.found;
+}
+
+/* ---- flags */
+
+/*
+ * VmFlags of show_smap_vma_flags() in the kernel's fs/proc/task_mmu.c: only those of plain private
+ * memory. MADV_HUGEPAGE and MADV_NOHUGEPAGE stay with the mapping that is put aside.
+ */
+static bool plain(const char *flags)
+{
+	static const char allowed[] = " rd wr mr mw me ac nr sd hg nh ";
+	char one[5] = "    ";
+
+	for (; *flags; flags++) {
+		if (*flags == ' ')
+			continue;
+		one[1] = flags[0];
+		one[2] = flags[1];
+		if (!flags[1] || !strstr(allowed, one))
+			return false;
+		flags++;
+	}
+	return true;
+}
+
+static bool private_memory(const struct mapping *m)
+{
+	return !strcmp(m->perms, "rw-p") && !m->ino &&
+	       (!*m->name || !strcmp(m->name, "[heap]") || starts(m->name, "[anon:"));
+}
+
+/* The value of a line of smaps such as "VmFlags: rd wr", or NULL. */
+static const char *value(const char *line, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (!starts(line, name))
+		return NULL;
+	line += n;
+	while (*line == ' ')
+		line++;
+	return line;
+}
+
+static bool pages_allow(struct lines *l, uint64_t from, uint64_t to)
+{
+	struct mapping m = {0};
+	bool in = false;
+	const char *v;
+
+	while (next_line(l)) {
+		if (parse(l->line, &m)) {
+			if (m.lo >= to)
+				return false;
+			in = m.hi > from;
+			if (in && (m.lo > from || !private_memory(&m) || holds_stack(from, m.hi)))
+				return false;
+			continue;
+		}
+		if (!in)
+			continue;
+		v = value(l->line, "ProtectionKey:");
+		if (v && strcmp(v, "0") != 0)
+			return false;
+		v = value(l->line, "VmFlags:");
+		if (!v)
+			continue;
+		if (!plain(v))
+			return false;
+		from = m.hi;
+		if (from >= to)
+			return true;
+	}
+	return false;
+}
+
+bool adopt_maps_allow(uint64_t from, uint64_t to)
+{
+	struct lines l;
+	bool ok;
+
+	if (has_queues() || !lines_open(&l, "/proc/self/smaps"))
+		return false;
+	ok = pages_allow(&l, from, to);
+	sys_close(l.fd);
+	return ok;
+}
+
+bool adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset)
+{
+	struct mapping m;
+	struct stat st;
+	struct lines l;
+	uint64_t at = from;
+
+	if (sys_fstat(fd, &st) || !lines_open(&l, "/proc/self/maps"))
+		return false;
+	while (at < to && next_line(&l)) {
+		if (!parse(l.line, &m) || m.hi <= at)
+			continue;
+		if (m.lo > at || m.ino != st.st_ino || m.major != major(st.st_dev) ||
+		    m.minor != minor(st.st_dev) || m.offset + (at - m.lo) != offset + (at - from))
+			break;
+		at = m.hi;
+	}
+	sys_close(l.fd);
+	return at >= to;
+}
+
+bool adopt_maps_elsewhere(const struct seg *s, uint64_t offset, uint64_t len)
+{
+	uint64_t base = (uintptr_t)s->base;
+	bool found = false;
+	struct mapping m;
+	struct stat st;
+	struct lines l;
+
+	if (sys_fstat(s->fd, &st) || !lines_open(&l, "/proc/self/maps"))
+		return true;
+	while (!found && next_line(&l))
+		found = parse(l.line, &m) && m.ino == st.st_ino && m.major == major(st.st_dev) &&
+			m.minor == minor(st.st_dev) && m.offset < offset + len &&
+			offset < m.offset + (m.hi - m.lo) &&
+			(m.lo < base || m.lo >= base + s->size);
+	sys_close(l.fd);
+	return found;
+}

@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the pages of this process that are in the pool: moving them there and back. Called on the
+ * device thread, by commands that end a key, and by wrappers of calls that change mappings.
+ *
+ * One lock, taken with all signals blocked; in the lock order it comes after the adapter's. The
+ * holder waits for threads of other processes, at most for the time that moved_out() gives them.
+ */
+#include "segment/adopt_priv.h"
+#include "segment/mem.h"
+#include "segment/proc.h"
+#include "util/bug.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/point.h"
+#include "util/sigset.h"
+#include "util/sys.h"
+#include "util/tls.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
+
+#define COPIES_NS (50 * NSEC_PER_USEC) /* longer than a copy of one message takes */
+#define THREADS_NS (2 * NSEC_PER_MSEC)
+#define FORCED_NS (2 * NSEC_PER_SEC)
+#define LOOK_NS NSEC_PER_MSEC /* after this time, check for stopped threads */
+#define CALLS_NS (20 * NSEC_PER_MSEC)
+#define PATIENT_TRIES 4
+
+/*
+ * Pages in the pool. `park` is the private mapping that they had, without pages: it keeps the place
+ * and the flags, so that the mappings are as before when it is moved back.
+ */
+struct piece {
+	uint64_t va;
+	uint64_t offset; /* of its bytes in the segment */
+	uint8_t *park;
+	uint32_t len;
+	bool leaving;
+	struct adopt_key key;
+};
+
+/* What is planned for a key, and how much of it is published. */
+struct run {
+	uint64_t va;
+	uint32_t mkey, gen;
+	uint32_t first, planned, pages; /* chunk; pages */
+};
+
+static struct {
+	struct seg *s;
+	_Atomic uint32_t lock;
+	_Atomic uint32_t n;
+	_Atomic uint32_t never;
+	uint32_t tries; /* times that the copies of others were in the way */
+	struct piece piece[ADOPT_OWN_MAX];
+	uint32_t runs;
+	struct run run[ADOPT_OWN_MAX]; /* each has pages, but for the one that is being taken */
+} own;
+
+/* This thread is in fork() and has the lock; its mask. */
+static TLS_IE bool forking;
+static TLS_IE uint64_t fork_mask;
+
+static uint64_t own_lock(void)
+{
+	uint64_t all = ~SIG_SYNC, old = 0;
+
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, &old, 8);
+	while (atomic_exchange(&own.lock, 1))
+		sys_call(SYS_sched_yield);
+	return old;
+}
+
+static void own_unlock(uint64_t mask)
+{
+	atomic_store(&own.lock, 0);
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
+}
+
+void adopt_init(struct seg *s)
+{
+	own.s = s;
+	atomic_store(&adopt_on, 1);
+}
+
+bool adopt_any(void)
+{
+	return atomic_load(&own.n) != 0;
+}
+
+static uint8_t *pool_of(const struct piece *p)
+{
+	return own.s->base + p->offset;
+}
+
+static uint64_t pool_offset(uint32_t chunk)
+{
+	const struct seg_table_hdr *h = seg_table(own.s, SEG_T_POOL);
+
+	return h->elems_off + (uint64_t)chunk * h->elem_size;
+}
+
+/* ---- threads of other processes */
+
+/* A thread that does not move on: false, if it may still copy to where the pages are now. */
+static bool stopped_for_good(uint32_t slot, struct seg_ring *e)
+{
+	const struct seg_proc *p = seg_at(own.s, SEG_T_PROC, slot);
+
+	return slot && gate_shut(own.s, slot, p->gen, &e->gate, 0) != GATE_OPEN;
+}
+
+/*
+ * Waits for threads of other processes that began before `epoch`. A stopped one copies at most to
+ * the pool's chunk, which is not used again while it is in there (adopt_chunk_free()), and then
+ * begins anew.
+ */
+static bool wait_for_slot(uint32_t slot, uint64_t epoch, uint64_t ns)
+{
+	uint64_t start = clock_now_ns(), looked = start, now;
+	struct seg_ring *e;
+
+	while ((e = adopt_user(own.s, slot, epoch))) {
+		now = clock_now_ns();
+		if (now - looked >= LOOK_NS) {
+			looked = now;
+			if (stopped_for_good(slot, e))
+				return true;
+		}
+		if (now - start >= ns)
+			return false;
+		sys_call(SYS_sched_yield);
+	}
+	return true;
+}
+
+static bool wait_for_threads(uint64_t ns)
+{
+	uint64_t epoch = adopt_mark(own.s);
+
+	seg_for_each_live (own.s, SEG_T_PROC, i)
+		if (i != own.s->self && !wait_for_slot(i, epoch, ns))
+			return false;
+	return true;
+}
+
+/*
+ * No other process copies to this one by system calls from here until others_in(). A count of
+ * copies that a killed process has left too high is settled by the threads that still run.
+ */
+static bool others_out(struct seg_proc *me, uint64_t ns)
+{
+	uint64_t end = clock_now_ns() + COPIES_NS;
+
+	atomic_store(&me->moving, 1);
+	while (atomic_load(&me->in_flight) && clock_now_ns() < end)
+		sys_cpu_relax();
+	if (!atomic_load(&me->in_flight) || (ns && wait_for_threads(ns)))
+		return true;
+	atomic_store(&me->moving, 0);
+	return false;
+}
+
+/* ---- moving pages */
+
+static int protect(uint64_t va, uint64_t len, int prot)
+{
+	return (int)sys_call(SYS_mprotect, va, len, prot);
+}
+
+static long move(const void *from, uint64_t len, const void *to, int more)
+{
+	return sys_call(SYS_mremap, from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED | more, to);
+}
+
+static void *map_pool(const struct piece *p)
+{
+	return sys_mmap((void *)p->va, p->len, PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_FIXED | MAP_POPULATE, own.s->fd, (off_t)p->offset);
+}
+
+/* Nobody else uses the pages now. On failure everything is as before. */
+static int swap_in(const struct piece *p)
+{
+	void *va = (void *)p->va;
+	int r = protect(p->va, p->len, PROT_NONE);
+
+	POINT("adopt-protected");
+	if (!r)
+		r = (int)(move(va, p->len, p->park, MREMAP_DONTUNMAP) < 0 ? -ENOMEM : 0);
+	if (r) {
+		protect(p->va, p->len, PROT_READ | PROT_WRITE);
+		return r;
+	}
+	POINT("adopt-parked");
+	r = protect((uintptr_t)p->park, p->len, PROT_READ | PROT_WRITE);
+	if (!r)
+		memcpy(pool_of(p), p->park, p->len);
+	POINT("adopt-copied");
+	if (!r && sys_is_err(map_pool(p)))
+		r = -ENOMEM;
+	POINT("adopt-mapped");
+	if (!r)
+		return 0;
+	BUG_ON(move(p->park, p->len, va, 0) < 0);
+	protect(p->va, p->len, PROT_READ | PROT_WRITE);
+	return r;
+}
+
+/* 0; -EBUSY: the program or another process uses the pages just now; else not possible. */
+static int take_piece(const struct piece *p)
+{
+	struct seg_proc *me = seg_proc(own.s, own.s->self);
+	uint8_t *pool = pool_of(p);
+	int r = -EBUSY;
+
+	for (uint64_t i = 0; i < p->len; i += ADOPT_PAGE)
+		*(volatile uint8_t *)(pool + i) = 0; /* present before anybody waits */
+	if (!me || !adopt_window_open(p->va, p->va + p->len))
+		return r;
+	if (others_out(me, own.tries > PATIENT_TRIES ? THREADS_NS : 0)) {
+		own.tries = 0;
+		r = swap_in(p);
+		atomic_store(&me->moving, 0);
+	} else {
+		own.tries++;
+	}
+	adopt_window_close();
+	if (!r) {
+		/* An unseen fork has a hole here, and not our memory. */
+		sys_madvise((void *)p->va, p->len, MADV_DONTFORK);
+		sys_madvise(p->park, p->len, MADV_DONTNEED);
+	}
+	return r;
+}
+
+/* The content is in the pool and no store is lost: the pages are readable only meanwhile. */
+static int swap_out(const struct piece *p)
+{
+	int r = protect(p->va, p->len, PROT_READ);
+
+	POINT("return-protected");
+	if (r)
+		return r;
+	memcpy(p->park, pool_of(p), p->len);
+	POINT("return-copied");
+	if (move(p->park, p->len, (void *)p->va, 0) < 0) {
+		/* The kernel may have removed the target first. */
+		BUG_ON(sys_is_err(map_pool(p)));
+		return -ENOMEM;
+	}
+	POINT("return-moved");
+	return 0;
+}
+
+/* Waits for the program's system calls that use the pages. */
+static bool calls_out(const struct piece *p, uint64_t ns)
+{
+	uint64_t end = clock_now_ns() + ns;
+
+	while (!adopt_window_open(p->va, p->va + p->len)) {
+		if (clock_now_ns() >= end)
+			return false;
+		sys_call(SYS_sched_yield);
+	}
+	return true;
+}
+
+static int return_piece(const struct piece *p, uint64_t calls_ns)
+{
+	struct seg_proc *me = seg_proc(own.s, own.s->self);
+	int r = -EBUSY;
+
+	for (uint64_t i = 0; i < p->len; i += ADOPT_PAGE)
+		*(volatile uint8_t *)(p->park + i) = 0;
+	if (!me || !calls_out(p, calls_ns))
+		return r;
+	if (others_out(me, FORCED_NS)) {
+		r = swap_out(p);
+		atomic_store(&me->moving, 0);
+	}
+	adopt_window_close();
+	return r;
+}
+
+/* ---- chunks */
+
+static bool claim_chunks(uint32_t first, uint32_t n, const struct adopt_key *k)
+{
+	for (uint32_t i = first; i < first + n; i++) {
+		struct seg_adopt *a = seg_at(own.s, SEG_T_ADOPT, i);
+
+		if (seg_alloc_at(own.s, SEG_T_ADOPT, own.s->self + 1, i)) {
+			while (i-- > first)
+				seg_free(own.s, SEG_T_ADOPT, i);
+			return false;
+		}
+		a->mkey = k->mkey;
+		a->mkey_gen = k->gen;
+		atomic_store(&a->slot_gen, own.s->self_gen);
+	}
+	return true;
+}
+
+/* Neighbouring free chunks: the first; 0: there are not that many. */
+static uint32_t find_chunks(uint32_t n, const struct adopt_key *k)
+{
+	uint32_t have = 0;
+
+	for (uint32_t i = 1; i <= ADOPT_CHUNKS; i++) {
+		have = atomic_load(seg_owner_word(own.s, SEG_T_ADOPT, i)) ? 0 : have + 1;
+		if (have < n)
+			continue;
+		if (claim_chunks(i + 1 - n, n, k))
+			return i + 1 - n;
+		have = 0;
+	}
+	return 0;
+}
+
+static struct run *run_of(uint32_t mkey, uint32_t gen)
+{
+	for (uint32_t i = 0; i < own.runs; i++)
+		if (own.run[i].mkey == mkey && own.run[i].gen == gen)
+			return &own.run[i];
+	return NULL;
+}
+
+/* Frees the chunks of runs that have ended. False: some must wait. */
+static bool free_chunks(void)
+{
+	bool all = true;
+
+	seg_for_each_owned (own.s, SEG_T_ADOPT, own.s->self + 1, i) {
+		const struct seg_adopt *a = seg_at(own.s, SEG_T_ADOPT, i);
+
+		if (!a->kept && atomic_load(&a->slot_gen) == own.s->self_gen &&
+		    !run_of(a->mkey, a->mkey_gen))
+			all &= adopt_chunk_free(own.s, i);
+	}
+	return all;
+}
+
+/* ---- taking */
+
+/* Which pages of the key, and where they go. NULL: none, or no room. */
+static struct run *plan(const struct adopt_key *k, uint64_t va, uint64_t len)
+{
+	uint64_t lo = (va + ADOPT_PAGE - 1) & ~(ADOPT_PAGE - 1),
+		 hi = (va + len) & ~(ADOPT_PAGE - 1), hint = atomic_load(&k->run->hint);
+	struct run *r = &own.run[own.runs];
+	struct seg_adopt *a;
+	uint64_t n;
+
+	if (hi <= lo || own.runs >= ADOPT_OWN_MAX)
+		return NULL;
+	if (hi - lo > ADOPT_RUN_MAX * ADOPT_CHUNK && hint >= lo && hint < hi)
+		lo += (hint - lo) & ~(ADOPT_CHUNK - 1);
+	n = (hi - lo + ADOPT_CHUNK - 1) / ADOPT_CHUNK;
+	if (n > ADOPT_RUN_MAX)
+		n = ADOPT_RUN_MAX;
+	if (n > ADOPT_OWN_MAX - own.n)
+		n = ADOPT_OWN_MAX - own.n;
+	*r = (struct run){.va = lo, .mkey = k->mkey, .gen = k->gen};
+	while (n && !(r->first = find_chunks((uint32_t)n, k)))
+		n /= 2;
+	if (!n)
+		return NULL;
+	if (hi - lo > n * ADOPT_CHUNK)
+		hi = lo + n * ADOPT_CHUNK;
+	r->planned = (uint32_t)((hi - lo) / ADOPT_PAGE);
+	a = seg_at(own.s, SEG_T_ADOPT, r->first);
+	a->va = lo;
+	own.runs++;
+	return r;
+}
+
+/* 0: all of it; -errno: stopped at a piece that could not be taken. */
+static int take_range(const struct adopt_key *k, struct run *run, uint64_t from, uint64_t to,
+		      uint8_t *park)
+{
+	uint32_t chunk = run->first + (uint32_t)((from - run->va) / ADOPT_CHUNK);
+	uint64_t at = from;
+	int r = 0;
+
+	while (at < to && !r) {
+		uint64_t n = to - at < ADOPT_CHUNK ? to - at : ADOPT_CHUNK;
+		struct piece *p = &own.piece[own.n];
+
+		*p = (struct piece){.va = at,
+				    .offset = pool_offset(chunk++),
+				    .park = park + (at - from),
+				    .len = (uint32_t)n,
+				    .key = *k};
+		r = own.n < ADOPT_OWN_MAX ? take_piece(p) : -ENOSPC;
+		if (r)
+			break;
+		atomic_fetch_add(&own.n, 1);
+		at += n;
+		run->pages = (uint32_t)((at - run->va) / ADOPT_PAGE);
+		atomic_store_explicit(&k->run->word, adopt_word(k->gen, run->first, run->pages),
+				      memory_order_release);
+		POINT("adopt-published");
+	}
+	if (at < to)
+		sys_munmap(park + (at - from), to - at);
+	return r;
+}
+
+/* The run is the last one of the list, and nothing of it has been published. */
+static void unplan(const struct run *r)
+{
+	const uint32_t per = ADOPT_CHUNK / ADOPT_PAGE, n = (r->planned + per - 1) / per;
+
+	for (uint32_t i = r->first; i < r->first + n; i++)
+		adopt_chunk_drop(own.s, i);
+	own.runs--;
+}
+
+static bool run_leaves(const struct run *r)
+{
+	for (uint32_t i = 0; i < own.n; i++)
+		if (own.piece[i].leaving && own.piece[i].key.mkey == r->mkey &&
+		    own.piece[i].key.gen == r->gen)
+			return true;
+	return false;
+}
+
+static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
+{
+	struct run *r = run_of(k->mkey, k->gen);
+	uint64_t from, to, end;
+	uint8_t *park = NULL;
+	int rc;
+
+	if (r && run_leaves(r)) /* of the memory that the key had before */
+		return -EBUSY;
+	if (!r)
+		r = plan(k, va, len);
+	if (!r)
+		return -ENOSPC;
+	from = r->va + r->pages * ADOPT_PAGE;
+	end = r->va + r->planned * ADOPT_PAGE;
+	if (from >= end)
+		return 0;
+	to = end - from > ADOPT_BATCH * ADOPT_CHUNK ? from + ADOPT_BATCH * ADOPT_CHUNK : end;
+	rc = adopt_maps_allow(from, to) ? 0 : -EINVAL;
+	if (!rc)
+		park = sys_mmap(NULL, to - from, PROT_NONE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (sys_is_err(park))
+		rc = -ENOMEM;
+	if (!rc)
+		rc = take_range(k, r, from, to, park);
+	TRACE(LOG_MEM, "mkey 0x%x: %u of %u pages at 0x%llx adopted: %d", k->mkey << 8, r->pages,
+	      r->planned, (unsigned long long)r->va, rc);
+	if (rc && !r->pages)
+		unplan(r);
+	return rc ? rc : to < end;
+}
+
+int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t len)
+{
+	uint64_t mask;
+	int rc = 0;
+
+	if (!mem_guard_armed || s != own.s)
+		return 0;
+	mask = own_lock();
+	if (!atomic_load(&own.never) && *k->gen_now == k->gen && atomic_load(k->valid) &&
+	    !(atomic_load(&k->run->heat) & ADOPT_BARRED))
+		rc = take_batch(k, va, len);
+	if (rc < 0 && rc != -EBUSY)
+		atomic_store(&k->run->heat, ADOPT_BARRED);
+	own_unlock(mask);
+	return rc == -EBUSY ? -EAGAIN : rc < 0 ? 0 : rc;
+}
+
+/* ---- giving back */
+
+static bool piece_is_ours(const struct piece *p, uint64_t len)
+{
+	return adopt_maps_are(p->va, p->va + len, own.s->fd, p->offset);
+}
+
+/* The pieces from `i` on that follow each other in memory and in the pool, up to the next gap. */
+static uint32_t neighbours(uint32_t i)
+{
+	const struct piece *p = own.piece;
+	uint32_t n = i + 1;
+
+	while (n < own.n && p[n].va == p[n - 1].va + p[n - 1].len &&
+	       p[n].offset == p[n - 1].offset + p[n - 1].len)
+		n++;
+	return n;
+}
+
+/*
+ * The program has replaced or moved the mapping, or a part of it: nothing is put over what is there
+ * now, and only the rest is given back.
+ */
+static int return_rest(const struct piece *p, uint64_t calls_ns)
+{
+	int r = 0;
+
+	for (uint64_t i = 0; i < p->len && !r; i += ADOPT_PAGE) {
+		struct piece one = *p;
+
+		one.va += i;
+		one.offset += i;
+		one.park += i;
+		one.len = ADOPT_PAGE;
+		if (piece_is_ours(&one, ADOPT_PAGE))
+			r = return_piece(&one, calls_ns);
+		else
+			sys_munmap(one.park, ADOPT_PAGE);
+	}
+	return r;
+}
+
+/* A chunk that is mapped at another address stays this process's until its end. */
+static void keep_if_mapped(const struct piece *p)
+{
+	const struct seg_table_hdr *h = seg_table(own.s, SEG_T_POOL);
+	struct seg_adopt *a =
+		seg_at(own.s, SEG_T_ADOPT, (uint32_t)((p->offset - h->elems_off) / h->elem_size));
+
+	if (a && adopt_maps_elsewhere(own.s, p->offset, p->len))
+		a->kept = 1;
+}
+
+static void give_back_piece(struct piece *p, bool ours, uint64_t calls_ns)
+{
+	int r = ours ? return_piece(p, calls_ns) : return_rest(p, calls_ns);
+
+	if (r) {
+		TRACE(LOG_MEM, "mkey 0x%x: pages at 0x%llx cannot be given back now: %d",
+		      p->key.mkey << 8, (unsigned long long)p->va, r);
+		return;
+	}
+	if (!ours)
+		keep_if_mapped(p);
+	p->len = 0;
+}
+
+static bool run_has_pieces(const struct run *r)
+{
+	for (uint32_t i = 0; i < own.n; i++)
+		if (own.piece[i].key.mkey == r->mkey && own.piece[i].key.gen == r->gen)
+			return true;
+	return false;
+}
+
+static void forget_returned(void)
+{
+	uint32_t n = 0, k = 0;
+
+	for (uint32_t i = 0; i < own.n; i++)
+		if (own.piece[i].len)
+			own.piece[n++] = own.piece[i];
+	atomic_store(&own.n, n);
+	for (uint32_t i = 0; i < own.runs; i++)
+		if (run_has_pieces(&own.run[i]))
+			own.run[k++] = own.run[i];
+	own.runs = k;
+}
+
+static void run_ends(const struct adopt_key *k)
+{
+	if (*k->gen_now != k->gen)
+		return;
+	atomic_store(&k->run->heat, ADOPT_BARRED);
+	atomic_store(&k->run->word, 0);
+}
+
+/* Marks the pieces of the wanted keys, and ends their runs. */
+static bool choose(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < own.n; i++) {
+		struct piece *p = &own.piece[i];
+
+		if (!p->leaving && want(arg, p->key.mkey, p->key.gen)) {
+			run_ends(&p->key);
+			p->leaving = true;
+		}
+		any |= p->leaving;
+	}
+	return any;
+}
+
+/* own.lock is held. False: some pages or chunks remain for later. */
+static bool give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg, bool unused,
+		      uint64_t calls_ns)
+{
+	bool ours = false, all;
+	uint32_t checked = 0;
+
+	if (!choose(want, arg))
+		return free_chunks();
+	if (!unused)
+		wait_for_threads(FORCED_NS);
+	for (uint32_t i = 0; i < own.n; i++) {
+		struct piece *p = &own.piece[i];
+
+		if (!p->leaving)
+			continue;
+		if (i >= checked) {
+			const struct piece *last;
+
+			checked = neighbours(i);
+			last = &own.piece[checked - 1];
+			ours = piece_is_ours(p, last->va + last->len - p->va);
+			if (!ours) {
+				checked = i + 1;
+				ours = piece_is_ours(p, p->len);
+			}
+		}
+		give_back_piece(p, ours, calls_ns);
+	}
+	forget_returned();
+	all = free_chunks();
+	for (uint32_t i = 0; i < own.n; i++)
+		all &= !own.piece[i].leaving;
+	return all;
+}
+
+bool adopt_give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg, bool unused)
+{
+	uint64_t mask;
+	bool all;
+
+	if (!own.s || own.s->self == SEG_NONE)
+		return true;
+	mask = own_lock();
+	all = give_back(want, arg, unused, THREADS_NS);
+	own_unlock(mask);
+	return all;
+}
+
+struct range {
+	uint64_t lo, hi;
+};
+
+static bool in_range(void *arg, uint32_t mkey, uint32_t gen)
+{
+	const struct range *r = arg;
+
+	for (uint32_t i = 0; i < own.n; i++) {
+		const struct piece *p = &own.piece[i];
+
+		if (p->key.mkey == mkey && p->key.gen == gen && p->va < r->hi &&
+		    r->lo < p->va + p->len)
+			return true;
+	}
+	return false;
+}
+
+void adopt_keep_out(const void *from, size_t len)
+{
+	struct range r = {(uintptr_t)from, (uintptr_t)from + len};
+	uint64_t mask;
+
+	if (!adopt_any() || r.hi <= r.lo)
+		return;
+	mask = own_lock();
+	give_back(in_range, &r, false, CALLS_NS);
+	own_unlock(mask);
+}
+
+void adopt_never(void)
+{
+	struct range all = {0, UINT64_MAX};
+	uint64_t mask;
+
+	atomic_store(&own.never, 1);
+	if (!adopt_any())
+		return;
+	mask = own_lock();
+	give_back(in_range, &all, false, CALLS_NS);
+	own_unlock(mask);
+}
+
+/* ---- fork */
+
+/*
+ * A copy of the pool's bytes goes to the parked pages, which the child inherits as private memory
+ * and moves into place. It is made before the fork, as the kernel copies pinned pages then, too
+ * (copy_present_page() in mm/memory.c).
+ */
+void adopt_forking(void)
+{
+	if (!atomic_load(&adopt_on) || forking)
+		return;
+	fork_mask = own_lock();
+	forking = true;
+	for (uint32_t i = 0; i < own.n; i++)
+		memcpy(own.piece[i].park, pool_of(&own.piece[i]), own.piece[i].len);
+}
+
+void adopt_fork_done(void)
+{
+	if (!forking)
+		return;
+	for (uint32_t i = 0; i < own.n; i++)
+		sys_madvise(own.piece[i].park, own.piece[i].len, MADV_DONTNEED);
+	forking = false;
+	own_unlock(fork_mask);
+}
+
+void adopt_forked(void)
+{
+	if (!forking)
+		return;
+	for (uint32_t i = 0; i < own.n; i++) {
+		const struct piece *p = &own.piece[i];
+
+		BUG_ON(move(p->park, p->len, (void *)p->va, 0) < 0);
+	}
+	atomic_store(&own.n, 0);
+	own.runs = 0;
+	own.tries = 0;
+	forking = false;
+	adopt_calls_forked();
+	own_unlock(fork_mask);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the wrappers of calls that change what adopted pages (segment/adopt.h) are, and do nothing
+ * else here: the pages are given back first, so that the call finds the program's own mapping.
+ * Without adopted pages each costs one load.
+ */
+#include "segment/adopt.h"
+#include "shim/adopt.h"
+#include "shim/shim.h"
+#include "shim/wrap.h"
+#include "util/sys.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+
+/* A vfork child must not change its parent's tables. */
+void shim_keep_out(const void *addr, size_t len)
+{
+	if (__builtin_expect(adopt_any(), 0) && shim_owns_tables())
+		adopt_keep_out(addr, len);
+}
+
+static void shim_adopt_never(void)
+{
+	if (__builtin_expect(atomic_load(&adopt_on) != 0, 0) && shim_owns_tables())
+		adopt_never();
+}
+
+#define WRAP_RANGE(name, params, args)    \
+	WRAP(int, name, params)           \
+	{                                 \
+		shim_keep_out(addr, len); \
+		return NEXT(name) args;   \
+	}
+WRAP_RANGE(madvise, (void *addr, size_t len, int advice), (addr, len, advice))
+WRAP_RANGE(posix_madvise, (void *addr, size_t len, int advice), (addr, len, advice))
+WRAP_RANGE(mprotect, (void *addr, size_t len, int prot), (addr, len, prot))
+WRAP_RANGE(pkey_mprotect, (void *addr, size_t len, int prot, int key), (addr, len, prot, key))
+WRAP_RANGE(mlock, (const void *addr, size_t len), (addr, len))
+WRAP_RANGE(mlock2, (const void *addr, size_t len, unsigned int flags), (addr, len, flags))
+WRAP_RANGE(munlock, (const void *addr, size_t len), (addr, len))
+WRAP_RANGE(remap_file_pages, (void *addr, size_t len, int prot, size_t off, int flags),
+	   (addr, len, prot, off, flags))
+
+/* Large blocks pass the buffer of the stream. */
+#define WRAP_STREAM(name, params, args, bytes)                \
+	WRAP(size_t, name, params)                            \
+	{                                                     \
+		return ADOPT_CALL(p, bytes, NEXT(name) args); \
+	}
+WRAP_STREAM(fread, (void *p, size_t size, size_t n, FILE *f), (p, size, n, f), size *n)
+WRAP_STREAM(fread_unlocked, (void *p, size_t size, size_t n, FILE *f), (p, size, n, f), size *n)
+WRAP_STREAM(__fread_chk, (void *p, size_t room, size_t size, size_t n, FILE *f),
+	    (p, room, size, n, f), size *n)
+WRAP_STREAM(__fread_unlocked_chk, (void *p, size_t room, size_t size, size_t n, FILE *f),
+	    (p, room, size, n, f), size *n)
+WRAP_STREAM(fwrite, (const void *p, size_t size, size_t n, FILE *f), (p, size, n, f), size *n)
+WRAP_STREAM(fwrite_unlocked, (const void *p, size_t size, size_t n, FILE *f), (p, size, n, f),
+	    size *n)
+
+WRAP(int, mlockall, (int flags))
+{
+	shim_adopt_never();
+	return NEXT(mlockall)(flags);
+}
+
+static void keep_out_of_heap(const void *to)
+{
+	const char *end;
+
+	if (__builtin_expect(!adopt_any(), 1))
+		return;
+	end = (const char *)sys_call(SYS_brk, 0);
+	if ((const char *)to < end)
+		shim_keep_out(to, (size_t)(end - (const char *)to));
+}
+
+WRAP(int, brk, (void *to))
+{
+	keep_out_of_heap(to);
+	return NEXT(brk)(to);
+}
+
+WRAP(void *, sbrk, (intptr_t by))
+{
+	if (by < 0 && adopt_any())
+		keep_out_of_heap((const char *)sys_call(SYS_brk, 0) + by);
+	return NEXT(sbrk)(by);
+}
+
+/* fork() without its handlers. */
+WRAP(pid_t, _Fork, (void))
+{
+	pid_t pid;
+
+	adopt_forking();
+	pid = NEXT(_Fork)();
+	if (pid)
+		adopt_fork_done();
+	else
+		adopt_forked();
+	return pid;
+}
+
+/* A fork by system call: no handler runs. clone3's flags are its struct's first word. */
+static bool forks(long nr, const long a[6])
+{
+	switch (nr) {
+#ifdef SYS_fork
+	case SYS_fork:
+		return true;
+#endif
+	case SYS_clone:
+		return !(a[0] & 0x100); /* CLONE_VM */
+#ifdef SYS_clone3
+	case SYS_clone3:
+		return a[0] && !(*(const uint64_t *)a[0] & 0x100);
+#endif
+	default:
+		return false;
+	}
+}
+
+/* Before a system call by syscall(). True: shim_adopt_forked() follows it, in parent and child. */
+bool shim_adopt_syscall(long nr, const long a[6])
+{
+	if (__builtin_expect(!atomic_load(&adopt_on), 1))
+		return false;
+	switch (nr) {
+	case SYS_madvise:
+	case SYS_mprotect:
+	case SYS_mlock:
+	case SYS_mlock2:
+	case SYS_munlock:
+	case SYS_mbind:
+	case SYS_remap_file_pages:
+#ifdef SYS_pkey_mprotect
+	case SYS_pkey_mprotect:
+#endif
+		shim_keep_out((void *)a[0], (size_t)a[1]);
+		return false;
+	case SYS_brk:
+		if (a[0])
+			keep_out_of_heap((void *)a[0]);
+		return false;
+	case SYS_mlockall:
+#ifdef SYS_userfaultfd
+	case SYS_userfaultfd:
+#endif
+#ifdef SYS_io_uring_setup
+	case SYS_io_uring_setup:
+#endif
+	case SYS_io_setup:
+		shim_adopt_never();
+		return false;
+	default:
+		if (!forks(nr, a))
+			return false;
+		adopt_forking();
+		return true;
+	}
+}
+
+void shim_adopt_forked(long r)
+{
+	if (r)
+		adopt_fork_done();
+	else
+		adopt_forked();
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Adopted memory, for the wrappers. */
+#ifndef SOFTHCA_SHIM_ADOPT_H
+#define SOFTHCA_SHIM_ADOPT_H
+
+#include "segment/adopt.h"
+
+/* Before a call that changes mappings in that range. */
+void shim_keep_out(const void *addr, size_t len);
+bool shim_adopt_syscall(long nr, const long a[6]);
+void shim_adopt_forked(long r);
+
+static inline void adopt_marked_end(const int *mark)
+{
+	adopt_call_end(*mark);
+}
+
+/* A call of the kernel that uses [p, p + n) of the program. A cancelled thread leaves its mark. */
+#define ADOPT_CALL(p, n, call)                                                                     \
+	({                                                                                         \
+		int mark_ __attribute__((cleanup(adopt_marked_end))) = adopt_call_begin((p), (n)); \
+                                                                                                   \
+		(void)mark_;                                                                       \
+		(call);                                                                            \
+	})
+#define ADOPT_CALL_V(iov, n, call)                                     \
+	({                                                             \
+		int mark_ __attribute__((cleanup(adopt_marked_end))) = \
+			adopt_call_begin_v((iov), (size_t)(n));        \
+                                                                       \
+		(void)mark_;                                           \
+		(call);                                                \
+	})
+/* Messages: m is the first. */
+#define ADOPT_CALL_M(m, n, stride, call)                               \
+	({                                                             \
+		int mark_ __attribute__((cleanup(adopt_marked_end))) = \
+			adopt_call_begin_m((m), (n), (stride));        \
+                                                                       \
+		(void)mark_;                                           \
+		(call);                                                \
+	})
+
+#endif
