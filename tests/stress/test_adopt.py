@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""
+Adopted memory: adopt.c, which moves it there and back while everybody uses it. Once with the ends
+alive, once killed at random; nothing of it is left afterwards.
+"""
+import os
+import re
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
+from softhca import BUILD, Case, Fabric, wait_for  # noqa: E402
+
+SECONDS = float(os.environ.get('SOFTHCA_STRESS_SECONDS', 5))
+PROGRAM = os.path.join(BUILD, 'tests', 'stress', 'stress_adopt')
+
+
+class Adopt(Case):
+    def run_in(self, *args):
+        with Fabric() as fab:
+            r = fab.run(PROGRAM, f'{SECONDS / 2:.2f}', *args, options=('--adopt',),
+                        timeout=SECONDS + 600)
+            out = self.ok(r)
+            self.assertRegex(out, re.compile(r'^[0-9]+ times adopted, .* 0 wrong$', re.M))
+            wait_for(lambda: not any(self.status(fab)['objects'].values()), 'objects to vanish')
+            return int(re.search(r'([0-9]+) times adopted', out)[1])
+
+    def test_while_everybody_uses_it(self):
+        self.assertGreater(self.run_in(), 0)
+
+    def test_killed_at_random(self):
+        self.run_in('kill')
+
+
+if __name__ == '__main__':
+    unittest.main()
