@@ -38,13 +38,13 @@ static uint64_t total(const struct mem_vec *v, unsigned int n)
 
 /*
  * The stores of one string instruction may become visible in any order, but all before the store of
- * the last bytes, which programs poll.
+ * the last bytes, which programs poll. A copy by the kernel stays one system call.
  */
 static int copy_last_last(void *dst, const void *src, uint64_t n)
 {
 	int r;
 
-	if (n <= STRING_MIN)
+	if (n <= STRING_MIN || !mem_guard_armed)
 		return mem_guarded_copy(dst, src, n);
 	r = mem_guarded_copy(dst, src, n - 8);
 	return r ? r : mem_guarded_copy((uint8_t *)dst + n - 8, (const uint8_t *)src + n - 8, 8);
