@@ -57,6 +57,7 @@ static struct {
 	_Atomic uint32_t n;
 	_Atomic uint32_t never;
 	uint32_t tries; /* times that the copies of others were in the way */
+	bool unwaited;  /* pieces leave that other processes may still use */
 	struct piece piece[ADOPT_OWN_MAX];
 	uint32_t runs;
 	struct run run[ADOPT_OWN_MAX]; /* each has pages, but for the one that is being taken */
@@ -604,8 +605,10 @@ static bool give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void
 
 	if (!choose(want, arg))
 		return free_chunks();
-	if (!unused)
-		wait_for_threads(FORCED_NS);
+	own.unwaited |= !unused;
+	if (own.unwaited && !wait_for_threads(FORCED_NS))
+		return false;
+	own.unwaited = false;
 	for (uint32_t i = 0; i < own.n; i++) {
 		struct piece *p = &own.piece[i];
 
