@@ -63,7 +63,10 @@ static struct {
 	struct run run[ADOPT_OWN_MAX]; /* each has pages, but for the one that is being taken */
 } own;
 
-/* This thread is in fork() and has the lock; its mask. */
+/*
+ * This thread is in fork() and has the lock; its mask. Handlers of other libraries may run then:
+ * pages stay where they are.
+ */
 static TLS_IE bool forking;
 static TLS_IE uint64_t fork_mask;
 
@@ -641,6 +644,8 @@ bool adopt_give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void 
 
 	if (!own.s || own.s->self == SEG_NONE)
 		return true;
+	if (forking)
+		return false;
 	mask = own_lock();
 	all = give_back(want, arg, unused, THREADS_NS);
 	own_unlock(mask);
@@ -670,7 +675,7 @@ void adopt_keep_out(const void *from, size_t len)
 	struct range r = {(uintptr_t)from, (uintptr_t)from + len};
 	uint64_t mask;
 
-	if (!adopt_any() || r.hi <= r.lo)
+	if (!adopt_any() || r.hi <= r.lo || forking)
 		return;
 	mask = own_lock();
 	give_back(in_range, &r, false, CALLS_NS);
@@ -683,7 +688,7 @@ void adopt_never(void)
 	uint64_t mask;
 
 	atomic_store(&own.never, 1);
-	if (!adopt_any())
+	if (!adopt_any() || forking)
 		return;
 	mask = own_lock();
 	give_back(in_range, &all, false, CALLS_NS);
