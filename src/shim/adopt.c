@@ -44,11 +44,14 @@ WRAP_RANGE(munlock, (const void *addr, size_t len), (addr, len))
 WRAP_RANGE(remap_file_pages, (void *addr, size_t len, int prot, size_t off, int flags),
 	   (addr, len, prot, off, flags))
 
-/* Large blocks pass the buffer of the stream. */
-#define WRAP_STREAM(name, params, args, bytes)                \
-	WRAP(size_t, name, params)                            \
-	{                                                     \
-		return ADOPT_CALL(p, bytes, NEXT(name) args); \
+/* Large blocks pass the buffer of the stream. Small ones are many: a jump, while adoption is off.
+ */
+#define WRAP_STREAM(name, params, args, bytes)                                                   \
+	WRAP(size_t, name, params)                                                               \
+	{                                                                                        \
+		if (__builtin_expect(!atomic_load_explicit(&adopt_on, memory_order_relaxed), 1)) \
+			return NEXT(name) args;                                                  \
+		return ADOPT_CALL(p, bytes, NEXT(name) args);                                    \
 	}
 WRAP_STREAM(fread, (void *p, size_t size, size_t n, FILE *f), (p, size, n, f), size *n)
 WRAP_STREAM(fread_unlocked, (void *p, size_t size, size_t n, FILE *f), (p, size, n, f), size *n)
