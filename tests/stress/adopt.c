@@ -258,6 +258,7 @@ static void fork_once(uint32_t v, uint32_t kind)
 	mark(v);
 	pid = fork();
 	if (!pid) {
+		close(go[1]); /* the parent may be killed before it writes */
 		marked("the child's memory", v);
 		mark(~v);
 		if (read(go[0], &c, 1) != 1)
