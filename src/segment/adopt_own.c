@@ -4,12 +4,11 @@
  * device thread, by commands that end a key, and by wrappers of calls that change mappings.
  *
  * One lock, taken with all signals blocked; in the lock order it comes after the adapter's. The
- * holder waits for threads of other processes, at most for the time that moved_out() gives them.
+ * holder waits for threads of other processes, at most for the time that the caller gives them.
  */
 #include "segment/adopt_priv.h"
 #include "segment/mem.h"
 #include "segment/proc.h"
-#include "util/bug.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/point.h"
@@ -20,29 +19,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#ifndef MREMAP_DONTUNMAP
-#define MREMAP_DONTUNMAP 4
-#endif
-
-#define COPIES_NS (50 * NSEC_PER_USEC) /* longer than a copy of one message takes */
 #define THREADS_NS (2 * NSEC_PER_MSEC)
 #define FORCED_NS (2 * NSEC_PER_SEC)
-#define LOOK_NS NSEC_PER_MSEC /* after this time, check for stopped threads */
 #define CALLS_NS (20 * NSEC_PER_MSEC)
-#define PATIENT_TRIES 4
-
-/*
- * Pages in the pool. `park` is the private mapping that they had, without pages: it keeps the place
- * and the flags, so that the mappings are as before when it is moved back.
- */
-struct piece {
-	uint64_t va;
-	uint64_t offset; /* of its bytes in the segment */
-	uint8_t *park;
-	uint32_t len;
-	bool leaving;
-	struct adopt_key key;
-};
 
 /* What is planned for a key, and how much of it is published. */
 struct run {
@@ -56,9 +35,8 @@ static struct {
 	_Atomic uint32_t lock;
 	_Atomic uint32_t n;
 	_Atomic uint32_t never;
-	uint32_t tries; /* times that the copies of others were in the way */
-	bool unwaited;  /* pieces leave that other processes may still use */
-	struct piece piece[ADOPT_OWN_MAX];
+	bool unwaited; /* pieces leave that other processes may still use */
+	struct adopt_piece piece[ADOPT_OWN_MAX];
 	uint32_t runs;
 	struct run run[ADOPT_OWN_MAX]; /* each has pages, but for the one that is being taken */
 } own;
@@ -97,199 +75,11 @@ bool adopt_any(void)
 	return atomic_load(&own.n) != 0;
 }
 
-static uint8_t *pool_of(const struct piece *p)
-{
-	return own.s->base + p->offset;
-}
-
 static uint64_t pool_offset(uint32_t chunk)
 {
 	const struct seg_table_hdr *h = seg_table(own.s, SEG_T_POOL);
 
 	return h->elems_off + (uint64_t)chunk * h->elem_size;
-}
-
-/* ---- threads of other processes */
-
-/* A thread that does not move on: false, if it may still copy to where the pages are now. */
-static bool stopped_for_good(uint32_t slot, struct seg_ring *e)
-{
-	const struct seg_proc *p = seg_at(own.s, SEG_T_PROC, slot);
-
-	return slot && gate_shut(own.s, slot, p->gen, &e->gate, 0) != GATE_OPEN;
-}
-
-/*
- * Waits for threads of other processes that began before `epoch`. A stopped one copies at most to
- * the pool's chunk, which is not used again while it is in there (adopt_chunk_free()), and then
- * begins anew.
- */
-static bool wait_for_slot(uint32_t slot, uint64_t epoch, uint64_t ns)
-{
-	uint64_t start = clock_now_ns(), looked = start, now;
-	struct seg_ring *e;
-
-	while ((e = adopt_user(own.s, slot, epoch))) {
-		now = clock_now_ns();
-		if (now - looked >= LOOK_NS) {
-			looked = now;
-			if (stopped_for_good(slot, e))
-				return true;
-		}
-		if (now - start >= ns)
-			return false;
-		sys_call(SYS_sched_yield);
-	}
-	return true;
-}
-
-static bool wait_for_threads(uint64_t ns)
-{
-	uint64_t epoch = adopt_mark(own.s);
-
-	seg_for_each_live (own.s, SEG_T_PROC, i)
-		if (i != own.s->self && !wait_for_slot(i, epoch, ns))
-			return false;
-	return true;
-}
-
-/*
- * No other process copies to this one by system calls from here until others_in(). A count of
- * copies that a killed process has left too high is settled by the threads that still run.
- */
-static bool others_out(struct seg_proc *me, uint64_t ns)
-{
-	uint64_t end = clock_now_ns() + COPIES_NS;
-
-	atomic_store(&me->moving, 1);
-	while (atomic_load(&me->in_flight) && clock_now_ns() < end)
-		sys_cpu_relax();
-	if (!atomic_load(&me->in_flight) || (ns && wait_for_threads(ns)))
-		return true;
-	atomic_store(&me->moving, 0);
-	return false;
-}
-
-/* ---- moving pages */
-
-static int protect(uint64_t va, uint64_t len, int prot)
-{
-	return (int)sys_call(SYS_mprotect, va, len, prot);
-}
-
-static long move(const void *from, uint64_t len, const void *to, int more)
-{
-	return sys_call(SYS_mremap, from, len, len, MREMAP_MAYMOVE | MREMAP_FIXED | more, to);
-}
-
-static void *map_pool(const struct piece *p)
-{
-	return sys_mmap((void *)p->va, p->len, PROT_READ | PROT_WRITE,
-			MAP_SHARED | MAP_FIXED | MAP_POPULATE, own.s->fd, (off_t)p->offset);
-}
-
-/* Nobody else uses the pages now. On failure everything is as before. */
-static int swap_in(const struct piece *p)
-{
-	void *va = (void *)p->va;
-	int r = protect(p->va, p->len, PROT_NONE);
-
-	POINT("adopt-protected");
-	if (!r)
-		r = (int)(move(va, p->len, p->park, MREMAP_DONTUNMAP) < 0 ? -ENOMEM : 0);
-	if (r) {
-		protect(p->va, p->len, PROT_READ | PROT_WRITE);
-		return r;
-	}
-	POINT("adopt-parked");
-	r = protect((uintptr_t)p->park, p->len, PROT_READ | PROT_WRITE);
-	if (!r)
-		memcpy(pool_of(p), p->park, p->len);
-	POINT("adopt-copied");
-	if (!r && sys_is_err(map_pool(p)))
-		r = -ENOMEM;
-	POINT("adopt-mapped");
-	if (!r)
-		return 0;
-	BUG_ON(move(p->park, p->len, va, 0) < 0);
-	protect(p->va, p->len, PROT_READ | PROT_WRITE);
-	return r;
-}
-
-/* 0; -EBUSY: the program or another process uses the pages just now; else not possible. */
-static int take_piece(const struct piece *p)
-{
-	struct seg_proc *me = seg_proc(own.s, own.s->self);
-	uint8_t *pool = pool_of(p);
-	int r = -EBUSY;
-
-	for (uint64_t i = 0; i < p->len; i += ADOPT_PAGE)
-		*(volatile uint8_t *)(pool + i) = 0; /* present before anybody waits */
-	if (!me || !adopt_window_open(p->va, p->va + p->len))
-		return r;
-	if (others_out(me, own.tries > PATIENT_TRIES ? THREADS_NS : 0)) {
-		own.tries = 0;
-		r = swap_in(p);
-		atomic_store(&me->moving, 0);
-	} else {
-		own.tries++;
-	}
-	adopt_window_close();
-	if (!r) {
-		/* An unseen fork has a hole here, and not our memory. */
-		sys_madvise((void *)p->va, p->len, MADV_DONTFORK);
-		sys_madvise(p->park, p->len, MADV_DONTNEED);
-	}
-	return r;
-}
-
-/* The content is in the pool and no store is lost: the pages are readable only meanwhile. */
-static int swap_out(const struct piece *p)
-{
-	int r = protect(p->va, p->len, PROT_READ);
-
-	POINT("return-protected");
-	if (r)
-		return r;
-	memcpy(p->park, pool_of(p), p->len);
-	POINT("return-copied");
-	if (move(p->park, p->len, (void *)p->va, 0) < 0) {
-		/* The kernel may have removed the target first. */
-		BUG_ON(sys_is_err(map_pool(p)));
-		return -ENOMEM;
-	}
-	POINT("return-moved");
-	return 0;
-}
-
-/* Waits for the program's system calls that use the pages. */
-static bool calls_out(const struct piece *p, uint64_t ns)
-{
-	uint64_t end = clock_now_ns() + ns;
-
-	while (!adopt_window_open(p->va, p->va + p->len)) {
-		if (clock_now_ns() >= end)
-			return false;
-		sys_call(SYS_sched_yield);
-	}
-	return true;
-}
-
-static int return_piece(const struct piece *p, uint64_t calls_ns)
-{
-	struct seg_proc *me = seg_proc(own.s, own.s->self);
-	int r = -EBUSY;
-
-	for (uint64_t i = 0; i < p->len; i += ADOPT_PAGE)
-		*(volatile uint8_t *)(p->park + i) = 0;
-	if (!me || !calls_out(p, calls_ns))
-		return r;
-	if (others_out(me, FORCED_NS)) {
-		r = swap_out(p);
-		atomic_store(&me->moving, 0);
-	}
-	adopt_window_close();
-	return r;
 }
 
 /* ---- chunks */
@@ -394,14 +184,14 @@ static int take_range(const struct adopt_key *k, struct run *run, uint64_t from,
 
 	while (at < to && !r) {
 		uint64_t n = to - at < ADOPT_CHUNK ? to - at : ADOPT_CHUNK;
-		struct piece *p = &own.piece[own.n];
+		struct adopt_piece *p = &own.piece[own.n];
 
-		*p = (struct piece){.va = at,
-				    .offset = pool_offset(chunk++),
-				    .park = park + (at - from),
-				    .len = (uint32_t)n,
-				    .key = *k};
-		r = own.n < ADOPT_OWN_MAX ? take_piece(p) : -ENOSPC;
+		*p = (struct adopt_piece){.va = at,
+					  .offset = pool_offset(chunk++),
+					  .park = park + (at - from),
+					  .len = (uint32_t)n,
+					  .key = *k};
+		r = own.n < ADOPT_OWN_MAX ? adopt_piece_take(own.s, p) : -ENOSPC;
 		if (r)
 			break;
 		atomic_fetch_add(&own.n, 1);
@@ -487,7 +277,7 @@ int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t l
 
 /* ---- giving back */
 
-static bool piece_is_ours(const struct piece *p, uint64_t len)
+static bool piece_is_ours(const struct adopt_piece *p, uint64_t len)
 {
 	return adopt_maps_are(p->va, p->va + len, own.s->fd, p->offset);
 }
@@ -495,7 +285,7 @@ static bool piece_is_ours(const struct piece *p, uint64_t len)
 /* The pieces from `i` on that follow each other in memory and in the pool, up to the next gap. */
 static uint32_t neighbours(uint32_t i)
 {
-	const struct piece *p = own.piece;
+	const struct adopt_piece *p = own.piece;
 	uint32_t n = i + 1;
 
 	while (n < own.n && p[n].va == p[n - 1].va + p[n - 1].len &&
@@ -508,19 +298,19 @@ static uint32_t neighbours(uint32_t i)
  * The program has replaced or moved the mapping, or a part of it: nothing is put over what is there
  * now, and only the rest is given back.
  */
-static int return_rest(const struct piece *p, uint64_t calls_ns)
+static int return_rest(const struct adopt_piece *p, uint64_t calls_ns)
 {
 	int r = 0;
 
 	for (uint64_t i = 0; i < p->len && !r; i += ADOPT_PAGE) {
-		struct piece one = *p;
+		struct adopt_piece one = *p;
 
 		one.va += i;
 		one.offset += i;
 		one.park += i;
 		one.len = ADOPT_PAGE;
 		if (piece_is_ours(&one, ADOPT_PAGE))
-			r = return_piece(&one, calls_ns);
+			r = adopt_piece_return(own.s, &one, calls_ns);
 		else
 			sys_munmap(one.park, ADOPT_PAGE);
 	}
@@ -528,7 +318,7 @@ static int return_rest(const struct piece *p, uint64_t calls_ns)
 }
 
 /* A chunk that is mapped at another address stays this process's until its end. */
-static void keep_if_mapped(const struct piece *p)
+static void keep_if_mapped(const struct adopt_piece *p)
 {
 	const struct seg_table_hdr *h = seg_table(own.s, SEG_T_POOL);
 	struct seg_adopt *a =
@@ -538,9 +328,9 @@ static void keep_if_mapped(const struct piece *p)
 		a->kept = 1;
 }
 
-static void give_back_piece(struct piece *p, bool ours, uint64_t calls_ns)
+static void give_back_piece(struct adopt_piece *p, bool ours, uint64_t calls_ns)
 {
-	int r = ours ? return_piece(p, calls_ns) : return_rest(p, calls_ns);
+	int r = ours ? adopt_piece_return(own.s, p, calls_ns) : return_rest(p, calls_ns);
 
 	if (r) {
 		TRACE(LOG_MEM, "mkey 0x%x: pages at 0x%llx cannot be given back now: %d",
@@ -588,7 +378,7 @@ static bool choose(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *a
 	bool any = false;
 
 	for (uint32_t i = 0; i < own.n; i++) {
-		struct piece *p = &own.piece[i];
+		struct adopt_piece *p = &own.piece[i];
 
 		if (!p->leaving && want(arg, p->key.mkey, p->key.gen)) {
 			run_ends(&p->key);
@@ -609,16 +399,16 @@ static bool give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void
 	if (!choose(want, arg))
 		return free_chunks();
 	own.unwaited |= !unused;
-	if (own.unwaited && !wait_for_threads(FORCED_NS))
+	if (own.unwaited && !adopt_wait_for_threads(own.s, FORCED_NS))
 		return false;
 	own.unwaited = false;
 	for (uint32_t i = 0; i < own.n; i++) {
-		struct piece *p = &own.piece[i];
+		struct adopt_piece *p = &own.piece[i];
 
 		if (!p->leaving)
 			continue;
 		if (i >= checked) {
-			const struct piece *last;
+			const struct adopt_piece *last;
 
 			checked = neighbours(i);
 			last = &own.piece[checked - 1];
@@ -661,7 +451,7 @@ static bool in_range(void *arg, uint32_t mkey, uint32_t gen)
 	const struct range *r = arg;
 
 	for (uint32_t i = 0; i < own.n; i++) {
-		const struct piece *p = &own.piece[i];
+		const struct adopt_piece *p = &own.piece[i];
 
 		if (p->key.mkey == mkey && p->key.gen == gen && p->va < r->hi &&
 		    r->lo < p->va + p->len)
@@ -709,7 +499,7 @@ void adopt_forking(void)
 	fork_mask = own_lock();
 	forking = true;
 	for (uint32_t i = 0; i < own.n; i++)
-		memcpy(own.piece[i].park, pool_of(&own.piece[i]), own.piece[i].len);
+		memcpy(own.piece[i].park, adopt_pool_of(own.s, &own.piece[i]), own.piece[i].len);
 }
 
 void adopt_fork_done(void)
@@ -726,14 +516,10 @@ void adopt_forked(void)
 {
 	if (!forking)
 		return;
-	for (uint32_t i = 0; i < own.n; i++) {
-		const struct piece *p = &own.piece[i];
-
-		BUG_ON(move(p->park, p->len, (void *)p->va, 0) < 0);
-	}
+	for (uint32_t i = 0; i < own.n; i++)
+		adopt_move_forked(&own.piece[i]);
 	atomic_store(&own.n, 0);
 	own.runs = 0;
-	own.tries = 0;
 	forking = false;
 	adopt_calls_forked();
 	own_unlock(fork_mask);

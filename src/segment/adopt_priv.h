@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shared by adopt.c, adopt_own.c and adopt_calls.c. */
+/* Shared by adopt.c, adopt_own.c, adopt_move.c and adopt_calls.c. */
 #ifndef SOFTHCA_SEGMENT_ADOPT_PRIV_H
 #define SOFTHCA_SEGMENT_ADOPT_PRIV_H
 
@@ -17,6 +17,38 @@ bool adopt_quiet(struct seg *s, uint64_t epoch);
 void adopt_chunk_drop(struct seg *s, uint32_t chunk);
 /* True: the chunk is free. False: a thread may still copy to it; try again later. */
 bool adopt_chunk_free(struct seg *s, uint32_t chunk);
+
+/* ---- adopt_move.c */
+
+/*
+ * Pages in the pool. `park` is the private mapping that they had, without pages: it keeps the place
+ * and the flags, so that the mappings are as before when it is moved back.
+ */
+struct adopt_piece {
+	uint64_t va;
+	uint64_t offset; /* of its bytes in the segment */
+	uint8_t *park;
+	uint32_t len;
+	bool leaving;
+	struct adopt_key key;
+};
+
+static inline uint8_t *adopt_pool_of(const struct seg *s, const struct adopt_piece *p)
+{
+	return s->base + p->offset;
+}
+
+/*
+ * 0: the pages are in the pool, which is mapped in their place. -EBUSY: the program or another
+ * process uses them just now; else not possible.
+ */
+int adopt_piece_take(struct seg *s, const struct adopt_piece *p);
+/* The way back; the program's system calls are waited for. 0, -EBUSY, -ENOMEM. */
+int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t calls_ns);
+/* Waits for threads of other processes that may use what they have looked up. */
+bool adopt_wait_for_threads(struct seg *s, uint64_t ns);
+/* The child's part of fork. */
+void adopt_move_forked(const struct adopt_piece *p);
 
 /* ---- adopt_calls.c: pages that are being moved, and system calls that use them */
 
