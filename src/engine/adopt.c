@@ -12,8 +12,11 @@
 #include <errno.h>
 
 #define WITH_CQE_MAX 2048
-#define AGAIN_NS (2 * NSEC_PER_MSEC)  /* the pages were in use */
-#define LATER_NS (20 * NSEC_PER_MSEC) /* pages or chunks could not be given back */
+#define TAKE_NS (2 * NSEC_PER_MSEC) /* the pages were in use; each time twice as long */
+#define TAKE_MAX_NS (64 * NSEC_PER_MSEC)
+#define BACK_NS (20 * NSEC_PER_MSEC) /* pages or chunks could not be given back */
+#define BACK_MAX_NS NSEC_PER_SEC
+#define LOOK_AGAIN 2 /* in seg_proc.adopt_look: stored by this process's device thread */
 
 /* The process is asked once per time that the count passes its limit: it may be busy. */
 static void warm(struct seg *s, struct hw_mkey *mk, struct seg_proc *p, uint64_t va)
@@ -87,27 +90,70 @@ static int take(struct seg *s, uint32_t idx)
 	return adopt_take(s, &k, mk->va, mk->len);
 }
 
+/* Of the device thread: when it tries again what it could not do, and how long it waited last. */
+static struct later {
+	uint64_t at, gap;
+} take_later, back_later;
+
+static uint64_t put_off(struct later *l, uint64_t first, uint64_t max)
+{
+	l->gap = !l->gap ? first : l->gap < max ? l->gap * 2 : max;
+	l->at = clock_now_ns() + l->gap;
+	return l->at;
+}
+
+static bool is_early(const struct later *l)
+{
+	return l->gap && clock_now_ns() < l->at;
+}
+
+static uint64_t give_back_ended(struct seg *s, struct seg_proc *me)
+{
+	uint32_t look = atomic_load(&me->adopt_look);
+
+	if (look == LOOK_AGAIN && is_early(&back_later))
+		return back_later.at;
+	look = atomic_exchange(&me->adopt_look, 0);
+	if (look != LOOK_AGAIN)
+		back_later.gap = 0;
+	if (!look || adopt_give_back(key_has_ended, s, true))
+		return UINT64_MAX;
+	look = 0;
+	atomic_compare_exchange_strong(&me->adopt_look, &look, LOOK_AGAIN);
+	return put_off(&back_later, BACK_NS, BACK_MAX_NS);
+}
+
+/*
+ * A key whose pages stay in use is given up after some tries: others may wait for their turn, and
+ * further accesses ask for it again.
+ */
+static uint64_t take_wanted(struct seg *s, struct seg_proc *me)
+{
+	uint32_t want = atomic_load(&me->adopt_want);
+	int rc = 1;
+
+	if (want && is_early(&take_later))
+		return take_later.at;
+	while (want && rc > 0)
+		rc = take(s, want - 1);
+	if (want && rc == -EAGAIN && take_later.gap < TAKE_MAX_NS)
+		return put_off(&take_later, TAKE_NS, TAKE_MAX_NS);
+	take_later.gap = 0;
+	if (want)
+		atomic_store(&me->adopt_want, 0);
+	return UINT64_MAX;
+}
+
 uint64_t eng_adopt_due(struct seg *s)
 {
 	struct seg_proc *me = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
-	uint64_t due = UINT64_MAX;
-	uint32_t want;
-	int rc = 1;
+	uint64_t back, later;
 
 	if (!me || !atomic_load(&me->adopt_after))
-		return due;
-	if (atomic_exchange(&me->adopt_look, 0) && !adopt_give_back(key_has_ended, s, true)) {
-		atomic_store(&me->adopt_look, 1);
-		due = clock_now_ns() + LATER_NS;
-	}
-	want = atomic_load(&me->adopt_want);
-	while (want && rc > 0)
-		rc = take(s, want - 1);
-	if (want && rc == -EAGAIN)
-		return clock_now_ns() + AGAIN_NS;
-	if (want)
-		atomic_store(&me->adopt_want, 0);
-	return due;
+		return UINT64_MAX;
+	back = give_back_ended(s, me);
+	later = take_wanted(s, me);
+	return back < later ? back : later;
 }
 
 static bool every_key(void *arg, uint32_t mkey, uint32_t gen)
@@ -115,9 +161,11 @@ static bool every_key(void *arg, uint32_t mkey, uint32_t gen)
 	return true;
 }
 
-void adopt_all_back(void)
+/* Chunks may still wait for a stopped thread; pages must not. */
+bool adopt_all_back(void)
 {
 	adopt_give_back(every_key, NULL, false);
+	return !adopt_any();
 }
 
 /* ---- for commands that end a key */

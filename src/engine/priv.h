@@ -215,8 +215,11 @@ int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_
  */
 enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_t addr,
 			 uint64_t len, uint32_t pdn, uint32_t qpn, uint32_t access);
-/* Gives all adopted memory of this process back, and keeps its chunks from use. (adopt.c) */
-void adopt_all_back(void);
+/*
+ * Gives all adopted memory of this process back, and keeps its chunks from use. False: some is in
+ * use by a system call. (adopt.c)
+ */
+bool adopt_all_back(void);
 /* The same for a checked range of a key whose memory another process has. (adopt.c) */
 enum eng_why adopt_add(struct seg *s, struct eng_sgl *l, struct hw_mkey *mk, uint64_t va,
 		       uint64_t len, uint32_t access);

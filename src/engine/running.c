@@ -128,9 +128,8 @@ static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 		minds |= GATE_MINDS_POOL;
 	if (gate_shut(w->s, slot, p->gen, &e->gate, minds) != GATE_OPEN)
 		return true;
-	if (w->it->of != w->s->self || gate_word(&e->gate) != GATE_POOL)
+	if (w->it->of != w->s->self || gate_word(&e->gate) != GATE_POOL || !adopt_all_back())
 		return false;
-	adopt_all_back();
 	return gate_shut(w->s, slot, p->gen, &e->gate, minds & ~(uint32_t)GATE_MINDS_POOL) !=
 	       GATE_OPEN;
 }
