@@ -63,6 +63,8 @@ void subscribe(struct scene *x, uint32_t hca, uint32_t key, uint32_t id);
 void scene_setup(struct scene *x, void (*body)(struct bed *e));
 void settle(struct scene *x);
 void goes_on(struct scene *x);
+/* Lets the handler of SIGSEGV finish copies, and adopts the whole key, which is this process's. */
+void adopt_key(struct seg *s, uint32_t key);
 /* Scenarios of a sender: one(scenario, n) for n = 1, 2... until it is false. `what`: for the log.
  */
 void at_every_step(const char *what, bool (*one)(const struct scenario *is, uint32_t n));

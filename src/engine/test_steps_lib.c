@@ -2,6 +2,7 @@
 /* Implements test_steps.h: the scenes, what their senders do, and what is right afterwards. */
 #include "engine/test_sig.h"
 #include "engine/test_steps.h"
+#include "segment/adopt.h"
 #include "util/for_tests.h"
 #include "wire/prm/dct.h"
 
@@ -414,6 +415,29 @@ void goes_on(struct scene *x)
 	t_assert_empty(&x->b->cq);
 	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), 0);
 	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), -1);
+}
+
+static void on_fault(int sig, siginfo_t *si, void *uc)
+{
+	if (!adopt_fault((uintptr_t)si->si_addr) && !mem_guard_fixup(uc))
+		signal(sig, SIG_DFL);
+}
+
+void adopt_key(struct seg *s, uint32_t key)
+{
+	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+	struct hw_mkey *mk = hw_mkey(s, key);
+	const struct adopt_key k = {&mk->run, &mk->gen, &mk->valid, key >> 8, mk->gen};
+	int rc;
+
+	sigaction(SIGSEGV, &sa, NULL);
+	mem_guard_armed = true;
+	adopt_init(s);
+	atomic_store(&seg_proc(s, s->self)->adopt_after, UINT32_MAX);
+	atomic_store(&mk->run.hint, mk->va);
+	do
+		rc = adopt_take(s, &k, mk->va, mk->len);
+	while (rc > 0 || rc == -EAGAIN);
 }
 
 void at_every_step(const char *what, bool (*one)(const struct scenario *is, uint32_t n))

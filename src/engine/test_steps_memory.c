@@ -6,6 +6,7 @@
 #include "engine/test_sig.h"
 #include "engine/test_steps.h"
 #include "hw/memic.h"
+#include "segment/adopt.h"
 #include "wire/prm/dct.h"
 
 #define LEN 2048
@@ -30,6 +31,16 @@ static void own_memory(struct scene *x)
 {
 	keep(x, t_key(x->e->p.t, x->b->hw->pdn, x->b->mem, LEN, ALL), (uintptr_t)x->b->mem,
 	     x->b->mem);
+}
+
+/* The sender copies to it by itself, and may be stopped anywhere in that. */
+static void adopted_memory(struct scene *x)
+{
+	uint32_t key = t_key(x->e->p.t, x->b->hw->pdn, x->b->mem, ADOPT_PAGE, ALL);
+
+	adopt_key(seg_of(x), key);
+	assert_true(adopt_any());
+	keep(x, key, (uintptr_t)x->b->mem, x->b->mem);
 }
 
 static void window(struct scene *x)
@@ -163,6 +174,7 @@ static void bind_own(struct scene *x, struct t_qp *c)
 
 static const struct row rows[] = {
 	{{"WRITE", PRM_ST_RC, false, own_memory, write_stream, NULL}, 0},
+	{{"WRITE to adopted memory", PRM_ST_RC, false, adopted_memory, write_stream, NULL}, 0},
 	{{"WRITE on UC", PRM_ST_UC, false, own_memory, write_stream, NULL}, 0},
 	{{"WRITE by a DCI", HW_ST_DCT, true, target_memory, write_stream, NULL}, 0},
 	{{"WRITE through a window", PRM_ST_RC, false, window, write_stream, NULL}, 0},
@@ -180,9 +192,28 @@ static const struct row rows[] = {
 static int take_away(struct scene *x)
 {
 	uint32_t key = x->e->board->a_key;
+	int rc;
 
 	atomic_store(&hw_mkey(seg_of(x), key)->valid, 0);
-	return eng_mkey_quiesce(seg_of(x), key >> 8);
+	rc = eng_mkey_quiesce(seg_of(x), key >> 8);
+	if (!rc)
+		eng_adopt_key_ended(seg_of(x), key >> 8);
+	assert_true(rc || !adopt_any());
+	return rc;
+}
+
+static bool nothing(void *arg, uint32_t mkey, uint32_t gen)
+{
+	return false;
+}
+
+/* Chunks that a stopped process could still use are free when it has gone on or ended. */
+static void no_chunk_remains(struct scene *x)
+{
+	struct seg *s = seg_of(x);
+
+	assert_true(adopt_give_back(nothing, NULL, true));
+	assert_int_equal(adopt_bytes(s, s->self), 0);
 }
 
 /* The key as well: the next owner of its place is told of its own errors. */
@@ -236,8 +267,10 @@ static bool stopped_at(const struct row *r, uint32_t n, uint32_t *waited)
 		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
 	}
 	assert_int_equal(status, 0);
-	if (!rc)
+	if (!rc) {
 		is_untouched(&x);
+		no_chunk_remains(&x);
+	}
 	/* A request that was refused is not forgotten because its sender was stopped. */
 	if (!memory)
 		assert_int_equal(x.b->hw->state, PRM_QP_STATE_ERR);
@@ -264,6 +297,7 @@ static bool killed_at(const struct row *r, uint32_t n)
 	count_events(&x, x.b->cq.evq[0], 0);
 	goes_on(&x);
 	is_untouched(&x);
+	no_chunk_remains(&x);
 	end(&x, &state);
 	return WIFSIGNALED(status);
 }

@@ -59,12 +59,20 @@ struct seg_ring *adopt_user(struct seg *s, uint32_t slot, uint64_t epoch)
 	return NULL;
 }
 
+/* The slot of a dead process may remain for long: others share its files. */
+static bool has_ended(const struct seg *s, uint32_t slot)
+{
+	const struct seg_proc *p = seg_proc(s, slot);
+
+	return !p || atomic_load(&p->state) == SEG_PROC_DEAD;
+}
+
 bool adopt_quiet(struct seg *s, uint64_t epoch)
 {
 	if (adopt_user(s, 0, epoch))
 		return false;
 	seg_for_each_live (s, SEG_T_PROC, i)
-		if (adopt_user(s, i, epoch))
+		if (!has_ended(s, i) && adopt_user(s, i, epoch))
 			return false;
 	return true;
 }

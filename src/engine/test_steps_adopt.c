@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A process is stopped or killed at each marked step (POINT()) of adopting its memory and of giving
+ * it back, while one of its threads stores to it and another process writes to it.
+ */
+#include "engine/test_keys.h"
+#include "engine/test_steps.h"
+#include "segment/adopt.h"
+#include "util/for_tests.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#define PIECES 2
+#define LEN (ADOPT_CHUNK + ADOPT_PAGE) /* two pieces */
+#define STORES 64                      /* bytes at the end that a thread of the owner stores to */
+enum { BEFORE = 0x55, WRITTEN = 0xaa };
+
+static const char *spec;
+static bool back; /* the steps of giving back are the ones that count */
+static _Atomic bool ends;
+static volatile uint64_t *word;
+
+static void *store(void *arg)
+{
+	uint64_t n = 0;
+
+	for (; !atomic_load(&ends); sched_yield()) {
+		CHECK(*word == n);
+		*word = ++n;
+	}
+	CHECK(*word == n);
+	return NULL;
+}
+
+static bool every(void *arg, uint32_t mkey, uint32_t gen)
+{
+	return true;
+}
+
+/* In the child. The parent writes once before the end. */
+static void owner(struct bed *e)
+{
+	struct seg *s = &e->p.t->s;
+	struct t_qp *b;
+	pthread_t t;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	b = child_qp(e, PRM_ST_RC, NULL);
+	e->board->key = t_key(e->p.t, b->hw->pdn, b->mem, LEN, ALL);
+	e->board->a_key = s->self;
+	memset(b->mem, BEFORE, LEN - STORES);
+	word = (void *)(b->mem + LEN - STORES);
+	t_rts(b, e->p.a);
+	tell(e->tell[1]);
+	CHECK(await(e->go[0]));
+	CHECK(!pthread_create(&t, NULL, store, NULL));
+	CHECK(back || point_set(spec));
+	adopt_key(s, e->board->key);
+	CHECK(adopt_bytes(s, s->self) == PIECES * ADOPT_CHUNK);
+	CHECK(!back || point_set(spec));
+	CHECK(!back || adopt_give_back(every, NULL, false));
+	CHECK(adopt_any() == !back);
+	point_set("");
+	tell(e->tell[1]);
+	CHECK(await(e->go[0]));
+	for (uint32_t i = 0; i < LEN - STORES; i++)
+		CHECK(b->mem[i] == WRITTEN);
+	atomic_store(&ends, true);
+	CHECK(!pthread_join(t, NULL));
+	CHECK(adopt_give_back(every, NULL, false));
+	for (uint32_t i = 0; i < LEN - STORES; i++)
+		CHECK(b->mem[i] == WRITTEN);
+	CHECK(!adopt_any() && !adopt_bytes(s, s->self));
+}
+
+static bool readable(int fd)
+{
+	struct pollfd pfd = {fd, POLLIN, 0};
+
+	return poll(&pfd, 1, 0) == 1 && pfd.revents & POLLIN;
+}
+
+static void start(struct bed *e)
+{
+	spawn(e, owner);
+	connect_to_child(e);
+	tell(e->go[1]);
+}
+
+static void write_all(struct bed *e)
+{
+	struct t_sge from = t_own(e->p.a, 0, LEN - STORES);
+
+	memset(e->p.a->mem, WRITTEN, LEN);
+	t_post(e->p.a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+				      .fm_ce_se = T_SIG,
+				      .raddr = e->board->mem,
+				      .rkey = e->board->key,
+				      .sge = &from,
+				      .nsge = 1});
+}
+
+static void device_thread(struct bed *e)
+{
+	for (int i = 0; i < 50 && e->p.a->hw->park == HW_PARK_LOCK; i++) {
+		t_now += 2000000;
+		eng_run_due(&e->p.t->s);
+	}
+}
+
+/* The message waits if it must, and is complete when the owner has gone on. */
+static bool stopped_at(uint32_t n)
+{
+	struct mlx5_cqe64 *c;
+	char how[32];
+	struct bed *e;
+	void *state;
+	int status;
+	bool stopped;
+
+	snprintf(how, sizeof(how), "*:stop:%u", n);
+	spec = how;
+	bed_setup(&state);
+	e = state;
+	start(e);
+	/* It waits for the other process when it comes to no more steps. */
+	while (!waitpid(e->pid, &status, WUNTRACED | WNOHANG) && !readable(e->tell[0]))
+		;
+	stopped = !readable(e->tell[0]);
+	assert_true(!stopped || WIFSTOPPED(status));
+	write_all(e);
+	if (stopped)
+		kill(e->pid, SIGCONT);
+	assert_true(await(e->tell[0]));
+	device_thread(e);
+	c = t_poll(&e->p.a->cq);
+	assert_non_null(c);
+	assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_REQ);
+	tell(e->go[1]);
+	EXPECT_OK(e);
+	bed_teardown(&state);
+	return stopped;
+}
+
+/* Nothing of its memory remains in the segment. */
+static bool killed_at(uint32_t n)
+{
+	struct bed *e;
+	struct seg *s;
+	char how[32];
+	uint32_t slot;
+	void *state;
+	int status;
+	bool killed;
+
+	snprintf(how, sizeof(how), "*:kill:%u", n);
+	spec = how;
+	bed_setup(&state);
+	e = state;
+	s = &e->p.t->s;
+	start(e);
+	while (!waitpid(e->pid, &status, WNOHANG) && !readable(e->tell[0]))
+		;
+	killed = !readable(e->tell[0]);
+	assert_true(!killed || WIFSIGNALED(status));
+	if (!killed) {
+		kill(e->pid, SIGKILL);
+		waitpid(e->pid, &status, 0);
+	}
+	write_all(e); /* before anybody knows */
+	slot = e->board->a_key;
+	atomic_store(&seg_proc(s, slot)->state, SEG_PROC_DEAD);
+	eng_proc_died(s, slot);
+	device_thread(e);
+	assert_int_equal(adopt_sweep(s), false);
+	assert_int_equal(adopt_bytes(s, slot), 0);
+	close(e->go[1]);
+	close(e->tell[0]);
+	bed_teardown(&state);
+	return killed;
+}
+
+static void at_each(bool (*one)(uint32_t n), bool giving_back, uint32_t least, const char *what)
+{
+	uint32_t n = 1;
+
+	back = giving_back;
+	while (one(n))
+		assert_true(++n < MAX_STEPS);
+	print_message("%s at %u steps\n", what, n - 1);
+	assert_true(n - 1 >= least * PIECES);
+}
+
+static void stopped_while_it_adopts(void **state)
+{
+	at_each(stopped_at, false, 5, "adoption: stopped");
+}
+
+static void stopped_while_it_gives_back(void **state)
+{
+	at_each(stopped_at, true, 3, "giving back: stopped");
+}
+
+static void killed_while_it_adopts(void **state)
+{
+	at_each(killed_at, false, 5, "adoption: killed");
+}
+
+static void killed_while_it_gives_back(void **state)
+{
+	at_each(killed_at, true, 3, "giving back: killed");
+}
+
+/* Neither sees the other's stores, and the child has nothing of the pool. */
+static void a_fork_has_its_own_copy(void **state)
+{
+	struct tb *t = tb_create();
+	struct t_qp *q = t_qp_make(t, 0, PRM_ST_RC, NULL);
+	uint32_t key = t_key(t, q->hw->pdn, q->mem, LEN, ALL);
+	int status, go[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(go), 0);
+	memset(q->mem, BEFORE, LEN);
+	adopt_key(&t->s, key);
+	assert_true(adopt_any());
+	adopt_forking();
+	pid = fork();
+	if (!pid) {
+		adopt_forked();
+		close(go[1]);
+		CHECK(!adopt_any() && await(go[0]));
+		for (uint32_t i = 0; i < LEN; i++)
+			CHECK(q->mem[i] == BEFORE);
+		memset(q->mem, 1, LEN);
+		_exit(0);
+	}
+	adopt_fork_done();
+	memset(q->mem, WRITTEN, LEN);
+	tell(go[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_true(adopt_give_back(every, NULL, true));
+	for (uint32_t i = 0; i < LEN; i++)
+		assert_int_equal(q->mem[i], WRITTEN);
+	assert_int_equal(adopt_bytes(&t->s, t->s.self), 0);
+	close(go[0]);
+	close(go[1]);
+	t_qp_free(q);
+	tb_destroy(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_fork_has_its_own_copy),
+		cmocka_unit_test(stopped_while_it_adopts),
+		cmocka_unit_test(stopped_while_it_gives_back),
+		cmocka_unit_test(killed_while_it_adopts),
+		cmocka_unit_test(killed_while_it_gives_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
