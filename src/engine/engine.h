@@ -82,6 +82,8 @@ int eng_srq_quiesce(struct seg *s, uint32_t srqn);
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx);
 /* The same for all keys, waiting at most `ns`. */
 int eng_mkey_quiesce_all(struct seg *s, uint64_t ns);
+/* A PSV; clear HW_F_READY before the call. */
+int eng_psv_quiesce(struct seg *s, uint32_t idx);
 /*
  * Called when the key is quiet, before it is freed or gets other memory: its adopted pages are
  * given back, by the process that has them if that is another one.

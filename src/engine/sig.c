@@ -9,8 +9,12 @@
  */
 #include "engine/sig.h"
 
+#include "hw/flags.h"
 #include "hw/obj.h"
 #include "hw/qp.h"
+#include "util/point.h"
+
+#include <errno.h>
 
 /* bs_to_bs_selector() in rdma-core's providers/mlx5/qp.c */
 static const uint32_t block_sizes[] = {[1] = 512, [2] = 520, [3] = 4096, [4] = 4160, [6] = 4048};
@@ -114,7 +118,10 @@ static struct hw_obj *psv_of(struct seg *s, uint32_t idx, uint32_t pdn)
 {
 	struct hw_obj *o = hw_obj(s, idx);
 
-	return o && o->kind == HW_OBJ_PSV && o->ref[0].idx == pdn ? o : NULL;
+	return o && __atomic_load_n(&o->flags, __ATOMIC_ACQUIRE) & HW_F_READY &&
+			       o->kind == HW_OBJ_PSV && o->ref[0].idx == pdn
+		       ? o
+		       : NULL;
 }
 
 static bool psv_read(struct seg *s, uint32_t pdn, struct sig_domain *d)
@@ -212,17 +219,53 @@ uint64_t sig_wire_length(struct seg *s, uint32_t key, uint64_t n)
 enum eng_out sig_set_psv(struct eng_run *r)
 {
 	const uint8_t *seg = r->wqe + WQE_SEG;
-	struct hw_obj *o = NULL;
+	struct hw_obj *o;
 
+	r->why = ENG_W_WQE_MALFORMED;
 	if (r->bytes != 2 * WQE_SEG)
-		r->why = ENG_W_WQE_MALFORMED;
-	else if (!(o = psv_of(r->s, LAYOUT_GET32(wqe_psv, seg, psv_index), r->qp->pdn)))
-		r->why = ENG_W_SIG_PSV;
-	else
-		r->why = ENG_W_NONE;
-	if (r->why)
 		return ENG_FAILED;
-	atomic_store_explicit(&o->psv, LAYOUT_GET(wqe_psv, seg, transient_signature),
-			      memory_order_relaxed);
-	return ENG_DONE;
+	/* Until it is set eng_psv_quiesce() waits for this thread, even if it is stopped. */
+	if (!gate_pass(&r->ring->gate, GATE_BUSY))
+		return ENG_AGAIN;
+	o = psv_of(r->s, LAYOUT_GET32(wqe_psv, seg, psv_index), r->qp->pdn);
+	POINT("psv-found");
+	if (o)
+		atomic_store_explicit(&o->psv, LAYOUT_GET(wqe_psv, seg, transient_signature),
+				      memory_order_relaxed);
+	gate_reset(&r->ring->gate); /* nobody could shut it meanwhile */
+	POINT("psv-set");
+	r->why = o ? ENG_W_NONE : ENG_W_SIG_PSV;
+	return o ? ENG_DONE : ENG_FAILED;
+}
+
+struct psv_users {
+	struct running running; /* first */
+	struct seg *s;
+	uint32_t pdn;
+};
+
+static bool uses_psv(const struct running *it, uint32_t qpn)
+{
+	const struct psv_users *u = (const struct psv_users *)it;
+	const struct hw_qp *qp = hw_qp(u->s, qpn);
+
+	return qp && qp->pdn == u->pdn;
+}
+
+static uint32_t minds_for_psv(const struct running *it, uint32_t slot)
+{
+	return 0;
+}
+
+int eng_psv_quiesce(struct seg *s, uint32_t idx)
+{
+	const struct hw_obj *o = seg_at(s, SEG_T_OBJ, idx);
+	struct running it = {0, uses_psv, minds_for_psv};
+	struct psv_users u;
+
+	if (!o)
+		return -EINVAL;
+	it.epoch = running_mark(s);
+	u = (struct psv_users){.running = it, .s = s, .pdn = o->ref[0].idx};
+	return running_wait(s, &u.running, SEG_LOCK_CTRL_NS);
 }

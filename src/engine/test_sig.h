@@ -7,6 +7,7 @@
 #define SOFTHCA_ENGINE_TEST_SIG_H
 
 #include "engine/test_keys.h"
+#include "hw/flags.h"
 #include "hw/mkey.h"
 #include "hw/obj.h"
 
@@ -143,6 +144,7 @@ static inline uint32_t psv_make(struct tb *t, uint32_t pd)
 	assert_int_equal(seg_alloc(&t->s, SEG_T_OBJ, T_OWNER, &i), 0);
 	o = seg_at(&t->s, SEG_T_OBJ, i);
 	o->kind = HW_OBJ_PSV;
+	o->flags = HW_F_READY;
 	o->ref[0] = (struct hw_objref){SEG_T_PD, pd};
 	return i;
 }

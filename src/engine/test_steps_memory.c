@@ -15,6 +15,7 @@ enum { TAKEN = 0x55, WRITTEN = 0xaa };
 struct row {
 	struct scenario is; /* its setup() stores the key and the memory with keep() */
 	uint32_t waits;     /* steps at which the owner waits for a stopped process */
+	bool psv;           /* the key is a PSV */
 };
 
 static uint8_t *memory;
@@ -172,6 +173,22 @@ static void bind_own(struct scene *x, struct t_qp *c)
 	change(c, mk->key, &u, HEAD + 64);
 }
 
+/* A PSV of the child's domain. Its value is the memory. */
+static void own_psv(struct scene *x)
+{
+	uint32_t i = psv_make(x->e->p.t, x->e->p.t->pd[0]);
+
+	keep(x, i, 0, (uint8_t *)&hw_obj(seg_of(x), i)->psv);
+}
+
+static void set_psv(struct scene *x, struct t_qp *c)
+{
+	struct set_psv w = {.index = htobe32(x->e->board->a_key)};
+
+	memset(&w.start, WRITTEN, sizeof(w.start));
+	post_raw(c, MLX5_OPCODE_SET_PSV, 0, &w, sizeof(w));
+}
+
 static const struct row rows[] = {
 	{{"WRITE", PRM_ST_RC, false, own_memory, write_stream, NULL}, 0},
 	{{"WRITE to adopted memory", PRM_ST_RC, false, adopted_memory, write_stream, NULL}, 0},
@@ -185,15 +202,25 @@ static const struct row rows[] = {
 	{{"atomic on device memory", PRM_ST_RC, false, device_memory, add, NULL}, 1},
 	{{"a copy of its own beside a window", PRM_ST_RC, false, window, copy_own, NULL}, 0},
 	{{"a window of its own beside a window", PRM_ST_RC, false, window, bind_own, NULL}, 1},
+	{{"SET_PSV", PRM_ST_RC, false, own_psv, set_psv, NULL}, 1, .psv = true},
 };
 
 /* ---- */
 
-static int take_away(struct scene *x)
+static uint32_t memory_len(const struct row *r)
+{
+	return r->psv ? sizeof(uint64_t) : LEN;
+}
+
+static int take_away(struct scene *x, const struct row *r)
 {
 	uint32_t key = x->e->board->a_key;
 	int rc;
 
+	if (r->psv) {
+		hw_obj(seg_of(x), key)->flags = 0;
+		return eng_psv_quiesce(seg_of(x), key);
+	}
 	atomic_store(&hw_mkey(seg_of(x), key)->valid, 0);
 	rc = eng_mkey_quiesce(seg_of(x), key >> 8);
 	if (!rc)
@@ -217,13 +244,13 @@ static void no_chunk_remains(struct scene *x)
 }
 
 /* The key as well: the next owner of its place is told of its own errors. */
-static void is_untouched(struct scene *x)
+static void is_untouched(struct scene *x, const struct row *r)
 {
 	const struct hw_mkey *mk = signed_key(x);
 
 	if (mk)
 		assert_int_equal(mk->sig_told, 0);
-	for (uint32_t i = 0; memory && i < LEN; i++)
+	for (uint32_t i = 0; memory && i < memory_len(r); i++)
 		assert_int_equal(memory[i], TAKEN);
 }
 
@@ -255,11 +282,11 @@ static bool stopped_at(const struct row *r, uint32_t n, uint32_t *waited)
 	begin(&x, r, "stop", n, &state);
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
 	stopped = WIFSTOPPED(status);
-	rc = take_away(&x);
+	rc = take_away(&x, r);
 	assert_true(!rc || (r->waits && rc == -ETIMEDOUT));
 	*waited += rc != 0;
 	if (!rc && memory)
-		memset(memory, TAKEN, LEN);
+		memset(memory, TAKEN, memory_len(r));
 	if (!rc && signed_key(&x)) /* as umr.c does for the next configuration */
 		atomic_store(&signed_key(&x)->sig_told, 0);
 	if (stopped) {
@@ -268,7 +295,7 @@ static bool stopped_at(const struct row *r, uint32_t n, uint32_t *waited)
 	}
 	assert_int_equal(status, 0);
 	if (!rc) {
-		is_untouched(&x);
+		is_untouched(&x, r);
 		no_chunk_remains(&x);
 	}
 	/* A request that was refused is not forgotten because its sender was stopped. */
@@ -289,14 +316,14 @@ static bool killed_at(const struct row *r, uint32_t n)
 	begin(&x, r, "kill", n, &state);
 	status = reap(x.e);
 	settle(&x);
-	assert_int_equal(take_away(&x), 0);
+	assert_int_equal(take_away(&x, r), 0);
 	if (memory)
-		memset(memory, TAKEN, LEN);
+		memset(memory, TAKEN, memory_len(r));
 	if (signed_key(&x))
 		atomic_store(&signed_key(&x)->sig_told, 0);
 	count_events(&x, x.b->cq.evq[0], 0);
 	goes_on(&x);
-	is_untouched(&x);
+	is_untouched(&x, r);
 	no_chunk_remains(&x);
 	end(&x, &state);
 	return WIFSIGNALED(status);

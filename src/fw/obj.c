@@ -224,7 +224,19 @@ static void obj_retire(struct seg *s, uint32_t idx)
 
 int fw_obj_free(struct seg *s, uint32_t idx)
 {
+	struct hw_obj *o = seg_at(s, SEG_T_OBJ, idx);
+	bool ready = fw_ready(&o->flags);
+	int r = 0;
+
 	obj_retire(s, idx);
+	if (o->kind == HW_OBJ_PSV) /* the only kind that work requests change */
+		r = eng_psv_quiesce(s, idx);
+	if (r < 0 && ready) { /* a command; reaping has retired all of them before */
+		fw_refer(s, SEG_T_OBJ, o, 1);
+		fw_commit(&o->flags);
+	}
+	if (r < 0)
+		return r;
 	fw_free(s, SEG_T_OBJ, idx);
 	return 0;
 }

@@ -31,6 +31,7 @@
 #include "wire/prm/qp.h"
 #include "wire/prm/umem.h"
 #include "wire/prm/xrc.h"
+#include "wire/prm/xrq.h"
 
 static bool qp_busy, mkeys_busy;
 static unsigned int mkey_waits, qp_waits;
@@ -83,6 +84,13 @@ int __wrap_eng_mkey_quiesce_all(struct seg *s, uint64_t ns)
 {
 	mkey_waits++;
 	return mkeys_busy ? -ETIMEDOUT : __real_eng_mkey_quiesce_all(s, ns);
+}
+
+int __real_eng_psv_quiesce(struct seg *s, uint32_t idx);
+int __wrap_eng_psv_quiesce(struct seg *s, uint32_t idx);
+int __wrap_eng_psv_quiesce(struct seg *s, uint32_t idx)
+{
+	return mkeys_busy ? -ETIMEDOUT : __real_eng_psv_quiesce(s, idx);
 }
 
 static int setup(void **state)
@@ -304,6 +312,24 @@ static void test_destroy_of_a_busy_key_keeps_it(void **state)
 	assert_int_equal(hw_mkey(&e->s, e->mkey << 8)->valid, 1);
 	mkeys_busy = false;
 	assert_int_equal(run(e, e->in, 0x10, 0x10), FW_OK);
+}
+
+static void test_destroy_of_a_busy_psv_keeps_it(void **state)
+{
+	struct env *e = *state;
+	uint32_t refs = hw_pd(&e->s, e->pd)->refs, psv;
+
+	LAYOUT_SET(create_psv_in, cmd_init(e, PRM_OP_CREATE_PSV, 0), num_psv, 1);
+	LAYOUT_SET(create_psv_in, e->in, pd, e->pd);
+	assert_int_equal(run(e, e->in, IN(create_psv), OUT(create_psv)), FW_OK);
+	psv = LAYOUT_GET32(create_psv_out, e->out, psv0_index);
+	mkeys_busy = true;
+	b_id(e, PRM_OP_DESTROY_PSV, psv);
+	assert_int_equal(fw_exec(&e->user, e->in, 0x10, e->out, 0x10), -ETIMEDOUT);
+	assert_int_equal(hw_pd(&e->s, e->pd)->refs, refs + 1);
+	mkeys_busy = false;
+	assert_int_equal(run(e, e->in, 0x10, 0x10), FW_OK);
+	assert_int_equal(hw_pd(&e->s, e->pd)->refs, refs);
 }
 
 /* Make a child that takes a lock and dies with it. */
@@ -532,6 +558,7 @@ int main(void)
 		reap_test(test_one_thread_at_a_time_frees_zombies),
 		reap_test(test_keys_in_use_stay_for_later),
 		reap_test(test_destroy_of_a_busy_key_keeps_it),
+		reap_test(test_destroy_of_a_busy_psv_keeps_it),
 		reap_test(test_references_are_counted_again_after_a_death),
 		reap_test(test_a_bank_goes_with_its_dead_maker),
 		reap_test(test_reaping_takes_over_a_dead_process_locks),
