@@ -416,6 +416,7 @@ static struct t_qp *joined(struct t_pair *p, uint32_t side)
 	m = seg_at(&p->t->s, SEG_T_MCG, i);
 	memcpy(m->gid, mgid, sizeof(mgid));
 	m->qpn = q->qpn;
+	hw_mcg_tag(&p->t->s, i);
 	m->flags = HW_F_READY;
 	return q;
 }

@@ -35,6 +35,7 @@ static void attach(struct tb *t, struct t_qp *q)
 	m = seg_at(&t->s, SEG_T_MCG, i);
 	m->qpn = q->qpn;
 	memcpy(m->gid, mgid, sizeof(m->gid));
+	hw_mcg_tag(&t->s, i);
 	m->flags = HW_F_READY;
 }
 

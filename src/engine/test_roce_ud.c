@@ -254,6 +254,7 @@ static struct t_qp *member(struct tb *t, uint32_t side, const uint8_t *mgid)
 	m = seg_at(&t->s, SEG_T_MCG, i);
 	m->qpn = q->qpn;
 	memcpy(m->gid, mgid, sizeof(m->gid));
+	hw_mcg_tag(&t->s, i);
 	m->flags = HW_F_READY;
 	t_recv_at(q, 0, 100);
 	return q;

@@ -171,7 +171,7 @@ static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, s
 {
 	x->n = 0;
 	x->got = 0;
-	for (; *i != SEG_NONE; *i = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, *i + 1)) {
+	for (; *i != SEG_NONE; *i = hw_mcg_next(r->s, mgid, *i + 1)) {
 		uint32_t qpn;
 		const struct hw_qp *qp = ud_member_qp(r->s, *i, mgid, &qpn);
 
@@ -232,7 +232,7 @@ static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, cons
 				 struct fab_pkts *pkts)
 {
 	const uint8_t *mgid = av->seg + WQE_AV_RGID;
-	uint32_t from = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, 0), to = from;
+	uint32_t from = hw_mcg_next(r->s, mgid, 0), to = from;
 	struct eng_reach x;
 	bool first = true;
 
@@ -241,7 +241,7 @@ static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, cons
 		reach_collect(r, mgid, &to, &x);
 		r->link->reach(r, av->seg, pkts, first, &x);
 		first = false;
-		for (; from < to; from = seg_next(r->s, SEG_T_MCG, SEG_OWNER_ANY, from + 1)) {
+		for (; from < to; from = hw_mcg_next(r->s, mgid, from + 1)) {
 			uint32_t qpn;
 			struct hw_qp *peer = ud_member_qp(r->s, from, mgid, &qpn);
 

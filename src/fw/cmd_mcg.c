@@ -12,33 +12,75 @@
 
 #include <errno.h>
 
-FW_KIND(MCG, hw_mcg, .name = "mcg", .stage = FW_STAGE_QUEUE);
-
-static struct hw_mcg *mcg_find(struct fw_call *k, uint32_t qpn, const uint8_t *gid, uint32_t *idx)
+static bool is_of(struct seg *s, uint32_t idx, uint32_t hca)
 {
-	seg_for_each_live (k->s, SEG_T_MCG, i) {
-		struct hw_mcg *m = seg_at(k->s, SEG_T_MCG, i);
+	const struct hw_mcg *m = seg_at(s, SEG_T_MCG, idx);
 
-		if (fw_ready(&m->flags) && m->hca == k->c->hca && m->qpn == qpn &&
-		    !memcmp(m->gid, gid, sizeof(m->gid))) {
-			*idx = i;
-			return m;
-		}
-	}
-	return NULL;
+	return fw_ready(&m->flags) && m->hca == hca;
 }
 
-static uint32_t members(struct fw_call *k, const uint8_t *gid)
+/*
+ * The group of `idx` may have lost the attachment by which it is counted. Another one takes its
+ * place, but none of `dying`, an owner of which all are being freed.
+ */
+static void pass_head(struct seg *s, uint32_t idx, uint32_t dying)
 {
-	uint32_t n = 0;
+	const struct hw_mcg *m = seg_at(s, SEG_T_MCG, idx);
 
-	seg_for_each_live (k->s, SEG_T_MCG, i) {
-		const struct hw_mcg *m = seg_at(k->s, SEG_T_MCG, i);
+	if (!m->head)
+		return;
+	hw_mcg_for_each(s, m->gid, i)
+	{
+		struct hw_mcg *to = seg_at(s, SEG_T_MCG, i);
 
-		n += fw_ready(&m->flags) && m->hca == k->c->hca &&
-		     !memcmp(m->gid, gid, sizeof(m->gid));
+		if (i == idx || !is_of(s, i, m->hca) || seg_owner(s, SEG_T_MCG, i) == dying)
+			continue;
+		to->head = 1;
+		return;
 	}
-	return n;
+}
+
+static int mcg_free(struct seg *s, uint32_t idx)
+{
+	pass_head(s, idx, seg_owner(s, SEG_T_MCG, idx));
+	fw_free(s, SEG_T_MCG, idx);
+	return 0;
+}
+
+FW_KIND(MCG, hw_mcg, .name = "mcg", .stage = FW_STAGE_QUEUE, .free = mcg_free);
+
+/* The QP's attachment to the group, or NULL; *members: attachments of this HCA to it. */
+static struct hw_mcg *mcg_find(struct fw_call *k, uint32_t qpn, const uint8_t *gid, uint32_t *idx,
+			       uint32_t *members)
+{
+	struct hw_mcg *found = NULL;
+
+	*members = 0;
+	hw_mcg_for_each(k->s, gid, i)
+	{
+		struct hw_mcg *m = seg_at(k->s, SEG_T_MCG, i);
+
+		if (!is_of(k->s, i, k->c->hca))
+			continue;
+		++*members;
+		if (m->qpn == qpn) {
+			*idx = i;
+			found = m;
+		}
+	}
+	return found;
+}
+
+static bool too_many_groups(struct fw_call *k)
+{
+	uint32_t max = 1u << k->caps->log_max_mcg, n = 0;
+
+	if (atomic_load(&seg_table(k->s, SEG_T_MCG)->live) < max)
+		return false;
+	seg_for_each_live (k->s, SEG_T_MCG, i)
+		n += is_of(k->s, i, k->c->hca) &&
+		     ((const struct hw_mcg *)seg_at(k->s, SEG_T_MCG, i))->head;
+	return n >= max;
 }
 
 bool fw_qp_attached(struct fw_call *k, uint32_t qpn)
@@ -55,7 +97,7 @@ bool fw_qp_attached(struct fw_call *k, uint32_t qpn)
 enum fw_r fw_cmd_attach_to_mcg(struct fw_call *k)
 {
 	const uint8_t *gid = LAYOUT_IN(attach_to_mcg_in, multicast_gid, k->in);
-	uint32_t qpn = LAYOUT_GET32(attach_to_mcg_in, k->in, qpn), idx;
+	uint32_t qpn = LAYOUT_GET32(attach_to_mcg_in, k->in, qpn), idx, members;
 	const struct hw_qp *qp = fw_qp(k, qpn);
 	struct hw_mcg *m;
 	enum fw_r r;
@@ -66,13 +108,15 @@ enum fw_r fw_cmd_attach_to_mcg(struct fw_call *k)
 		return FW_R_MCG_QP_ST;
 	if (!ib_gid_is_mcast(gid))
 		return FW_R_MCG_GID;
-	m = mcg_find(k, qpn, gid, &idx);
+	m = mcg_find(k, qpn, gid, &idx, &members);
 	if (m) {
 		m->times++;
 		return FW_R_NONE;
 	}
-	if (members(k, gid) >= k->caps->max_qp_mcg)
+	if (members >= k->caps->max_qp_mcg)
 		return FW_R_MCG_FULL;
+	if (!members && too_many_groups(k))
+		return FW_R_MCG_GROUPS;
 	r = fw_alloc(k, SEG_T_MCG, &idx, &m);
 	k->obj = qpn;
 	if (r)
@@ -81,7 +125,9 @@ enum fw_r fw_cmd_attach_to_mcg(struct fw_call *k)
 	m->uid = k->c->uid;
 	m->qpn = qpn;
 	m->times = 1;
+	m->head = !members;
 	memcpy(m->gid, gid, sizeof(m->gid));
+	hw_mcg_tag(k->s, idx);
 	fw_commit(&m->flags);
 	return FW_R_NONE;
 }
@@ -89,12 +135,14 @@ enum fw_r fw_cmd_attach_to_mcg(struct fw_call *k)
 enum fw_r fw_cmd_detach_from_mcg(struct fw_call *k)
 {
 	const uint8_t *gid = LAYOUT_IN(detach_from_mcg_in, multicast_gid, k->in);
-	uint32_t qpn = LAYOUT_GET32(detach_from_mcg_in, k->in, qpn), idx;
-	struct hw_mcg *m = fw_qp(k, qpn) ? mcg_find(k, qpn, gid, &idx) : NULL;
+	uint32_t qpn = LAYOUT_GET32(detach_from_mcg_in, k->in, qpn), idx, members;
+	struct hw_mcg *m = fw_qp(k, qpn) ? mcg_find(k, qpn, gid, &idx, &members) : NULL;
 
 	if (!m)
 		return FW_R_MCG_NONE;
-	if (--m->times == 0)
+	if (--m->times == 0) {
+		pass_head(k->s, idx, SEG_OWNER_FREE);
 		fw_free(k->s, SEG_T_MCG, idx);
+	}
 	return FW_R_NONE;
 }

@@ -524,6 +524,8 @@
 	X(MCG_GID, 0x80603, BAD_PARAM, "prm_gid.subnet_prefix", ALLOWED("0xff..."))                \
 	X(MCG_FULL, 0x80604, EXCEED_LIM, "prm_gid.subnet_prefix",                                  \
 	  BECAUSE("the group has max_qp_mcg QPs", "that many", CAP(max_qp_mcg)))                   \
+	X(MCG_GROUPS, 0x80605, EXCEED_LIM, "prm_gid.subnet_prefix",                                \
+	  BECAUSE("the HCA has 1 << log_max_mcg groups", "that many", CAP(log_max_mcg)))           \
 	X(MCG_NONE, 0x80701, BAD_RES, "detach_from_mcg_in.qpn",                                    \
 	  ALLOWED("the QP is not in the group"))                                                   \
 	X(QP_ATTACHED, 0x50102, BAD_RES_STATE, "destroy_qp_in.qpn",                                \

@@ -8,6 +8,7 @@
 #include "hw/hca.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
+#include "wire/prm/mcg.h"
 #include "wire/prm/mkey.h"
 #include "wire/prm/pd.h"
 #include "wire/prm/qp.h"
@@ -151,6 +152,42 @@ static void test_counts_follow_what_there_is(void **state)
 		assert_int_equal(*made_of(e, kinds[i].table), 0);
 }
 
+static uint32_t new_ud_qp(struct env *e)
+{
+	b_create_qp(e);
+	LAYOUT_SET(qpc, LAYOUT_IN(create_qp_in, qpc, e->in), st, PRM_ST_UD);
+	assert_int_equal(run(e, e->in, IN(create_qp), OUT(create_qp)), FW_OK);
+	return LAYOUT_GET32(create_qp_out, e->out, qpn);
+}
+
+static uint32_t in_group(struct env *e, uint16_t opcode, uint32_t qpn, uint32_t group)
+{
+	uint8_t *gid = LAYOUT_IN(attach_to_mcg_in, multicast_gid, e->in);
+
+	LAYOUT_SET(attach_to_mcg_in, cmd_init(e, opcode, 0), qpn, qpn);
+	gid[0] = 0xff;
+	be32_store(gid + 12, group);
+	return run(e, e->in, IN(attach_to_mcg), OUT(attach_to_mcg));
+}
+
+/* A group counts as long as it has a member, whichever that is, and once. */
+static void test_groups_are_counted(void **state)
+{
+	const uint32_t max = 1u << fw_caps(HW_CX6)->log_max_mcg;
+	struct env *e = *state;
+	uint32_t a = new_ud_qp(e), b = new_ud_qp(e);
+
+	for (uint32_t i = 0; i < max; i++)
+		assert_int_equal(in_group(e, PRM_OP_ATTACH_TO_MCG, a, i), FW_OK);
+	assert_int_equal(in_group(e, PRM_OP_ATTACH_TO_MCG, b, max), FW_EXCEED_LIM);
+	assert_int_equal(in_group(e, PRM_OP_ATTACH_TO_MCG, b, 7), FW_OK);
+	assert_int_equal(in_group(e, PRM_OP_DETACH_FROM_MCG, a, 7), FW_OK);
+	assert_int_equal(in_group(e, PRM_OP_ATTACH_TO_MCG, b, max), FW_EXCEED_LIM);
+	assert_int_equal(in_group(e, PRM_OP_DETACH_FROM_MCG, b, 7), FW_OK);
+	assert_int_equal(in_group(e, PRM_OP_ATTACH_TO_MCG, b, max), FW_OK);
+	assert_int_equal(in_group(e, PRM_OP_ATTACH_TO_MCG, b, 7), FW_EXCEED_LIM);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +195,7 @@ int main(void)
 		env_test(test_the_tables_hold_what_is_advertised),
 		env_test(test_all_pds_one_by_one),
 		env_test(test_counts_follow_what_there_is),
+		env_test(test_groups_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,6 +85,18 @@ static void full_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_
 	b_mcg(e, PRM_OP_ATTACH_TO_MCG);
 }
 
+/* One group of this HCA more than it may have. */
+static void many_groups(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	uint8_t *gid = LAYOUT_IN(attach_to_mcg_in, multicast_gid, e->in);
+
+	for (uint32_t n = 1u << fw_caps(HW_CX6)->log_max_mcg; n; n--) {
+		be32_store(gid + 12, n);
+		assert_int_equal(run(e, e->in, IN(attach_to_mcg), OUT(attach_to_mcg)), FW_OK);
+	}
+	be32_store(gid + 12, 0);
+}
+
 static void other_group(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	((uint8_t *)LAYOUT_IN(detach_from_mcg_in, multicast_gid, e->in))[15] = 1;
@@ -162,6 +174,7 @@ static const struct refusal_row rows[] = {
 	M(MCG_QP_ST, ATTACH_TO_MCG, rc_in_mcg, {0, 0, 0}),
 	M(MCG_GID, ATTACH_TO_MCG, no_group, {0, 0, 0}),
 	M(MCG_FULL, ATTACH_TO_MCG, full_group, {0, 0, 0}),
+	M(MCG_GROUPS, ATTACH_TO_MCG, many_groups, {0, 0, 0}),
 	R(MCG_NONE, DETACH_FROM_MCG, E(detach_from_mcg_in, qpn, NOBODY)),
 	M(MCG_NONE, DETACH_FROM_MCG, other_group, {0, 0, 0}),
 	M(QP_ATTACHED, DESTROY_QP, attached_qp, {0, 0, 0}),

@@ -44,3 +44,4 @@ const struct seg_table_row seg_table_rows[SEG_T_COUNT] = {SEG_TABLES(ROW)};
 #define CHECK_ELEM(id, type, capacity, first) \
 	static_assert(sizeof(struct type) % 64 == 0, #type " wants SEG_ELEM");
 SEG_TABLES(CHECK_ELEM)
+static_assert(4 * K * HW_MCG_TAGS >= 64 * K, "each attachment has a tag");
