@@ -236,9 +236,10 @@ static int run_method(struct uv_bundle *b)
 
 	if (atomic_load(&b->file->seg->hdr->down) && m->destroy < 0)
 		return -EIO;
-	b->uattrs = uv_b_alloc(b, bytes);
+	/* The trace shows attributes as soon as there are `uattrs`. */
 	b->attrs = uv_b_alloc(b, m->nattrs * sizeof(*b->attrs));
-	if (!b->uattrs || !b->attrs)
+	b->uattrs = b->attrs ? uv_b_alloc(b, bytes) : NULL;
+	if (!b->uattrs)
 		return -ENOMEM;
 	if (uv_copy_from_user(b->uattrs, b->user_attrs, bytes))
 		return -EFAULT;

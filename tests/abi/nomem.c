@@ -13,6 +13,7 @@
 #include "util/heap.h"
 #include "../fuzz/device.h"
 #include "util/for_tests.h"
+#include "util/log.h"
 
 static int elements_left;              /* the seg_alloc() that fails, once; 0: none */
 static unsigned int refusals[3], made; /* refusals by what was used up */
@@ -180,7 +181,10 @@ static void writes(const struct write_row *rows, unsigned int n)
 
 int main(void)
 {
-	fz_world_begin(0);
+	/* Traced, as a trace may show what is not there. */
+	setenv(LOG_ENV_TOPICS, "all", 1);
+	setenv(LOG_ENV_FILE, "/dev/null", 1);
+	fz_world_begin(1);
 #define IOCTLS(name) ioctls(name, name##_count);
 #define WRITES(name) writes(name, name##_count);
 	TABLES(IOCTLS, WRITES)
