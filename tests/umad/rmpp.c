@@ -297,6 +297,7 @@ static void unregistering_ends_it(void **state)
 	reply(w.u, &w.seg, ACK, 0, 3, 5);
 	nothing(w.u);
 	assert_int_equal(poll(&(struct pollfd){.fd = w.k, .events = POLLIN}, 1, SLOWLY + 50), 0);
+	step_waited();
 }
 
 static void closing_ends_it(void **state)
@@ -306,6 +307,7 @@ static void closing_ends_it(void **state)
 	umad_close(w.k);
 	reply(w.u, &w.seg, ACK, 0, 3, 5);
 	assert_int_equal(poll(&(struct pollfd){.fd = w.u, .events = POLLIN}, 1, SLOWLY + 50), 0);
+	step_waited();
 }
 
 /* ---- no answer */

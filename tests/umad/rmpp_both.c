@@ -217,6 +217,7 @@ static void many_processes(void **state)
 	while (live) {
 		ssize_t n = read(r, buf, 200000);
 
+		step_waited();
 		/* The answer of a killed server may time out. */
 		if (n > 0 && !((struct ib_user_mad_hdr *)buf)->status) {
 			buf[HDR + 3] |= RESP;

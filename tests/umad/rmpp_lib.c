@@ -101,6 +101,7 @@ ssize_t send_message(int fd, const struct cls *c, const struct packet *p, size_t
 	buf[HDR + 26] |= ACTIVE;
 	for (size_t i = 0; i < len; i++)
 		buf[HDR + c->hdr + i] = pattern(i);
+	step();
 	r = write(fd, buf, total);
 	if (r >= 0)
 		assert_int_equal(r, total);

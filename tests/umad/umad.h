@@ -119,6 +119,10 @@ struct packet waited(int fd);
 void timed_out(int fd, const struct packet *p);
 void nothing(int fd);
 long now_ms(void);
+/* Called at each step of a test that does not wait, to notice pauses of the machine. */
+void step(void);
+/* ... and at the end of a wait of its own. */
+void step_waited(void);
 
 /*
  * For cases whose steps must be done before one of their time-outs, which is slowly(ms). If the
