@@ -366,8 +366,8 @@ static int report(struct eng_run *r, const struct flow *f, bool local)
 	rc = cq_push(r->s, local ? r->qp->cqn_snd : r->to.cqn, &c, true);
 	POINT("sig-reported");
 	mem_gate = &r->ring->gate;
-	if (rc == -ETIMEDOUT)
-		return rc;
+	if (rc) /* a CQ that is in error, or whose owner is gone, took no report */
+		return rc == -ETIMEDOUT ? rc : 0;
 	/* Not earlier: a process that dies before has told nobody. */
 	return note_told(r, mk) ? 0 : -ECANCELED;
 }

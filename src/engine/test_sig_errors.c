@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Wrong signatures and their CQEs, and what is refused of signature keys. */
 #include "engine/test_sig.h"
+#include "hw/cq.h"
 #include "hw/qp_state.h"
 
 #include <infiniband/verbs.h>
@@ -264,6 +265,24 @@ static void test_remote_access_is_reported(void **state)
 	/* what comes in has no signature that could be wrong */
 	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, DATA, k.mk->key, 0);
 	t_assert_empty(&p->b->cq);
+}
+
+/* A report that the CQ did not take is no report: another queue of the key may have a good CQ. */
+static void test_a_lost_report_is_made_again(void **state)
+{
+	struct t_pair *p = *state;
+	struct skey k = {.q = p->b, .mem = dif(), .check = 0xff};
+
+	skey_make(&k, p->b, 1);
+	skey_configure(&k, mem_len(&k, DATA));
+	p->b->cq.hw->state = HW_CQ_ST_ERR;
+	for (int i = 0; i < 2; i++) {
+		t_assert_empty(&p->b->cq);
+		transfer(p, MLX5_OPCODE_RDMA_READ, p->a->key, (uintptr_t)p->a->mem + PLAIN, DATA,
+			 k.mk->key, 0);
+		p->b->cq.hw->state = 0;
+	}
+	sigerr(p->b, &k, APPTAG, MEMORY, 0);
 }
 
 /* ---- what is refused */
@@ -606,6 +625,7 @@ int main(void)
 		cmocka_unit_test(test_blocks_escape),
 		T(test_the_responder_reports),
 		T(test_remote_access_is_reported),
+		T(test_a_lost_report_is_made_again),
 		cmocka_unit_test(test_what_is_wrong_with_formats),
 		cmocka_unit_test(test_what_is_refused),
 		T(test_no_transfer_begins_in_a_signature),
