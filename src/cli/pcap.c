@@ -96,7 +96,8 @@ static void *work(void *arg)
 		bool last = atomic_load(&c->stop);
 
 		ok = pcap_write_all(c, dump, &any);
-		if (!ok || last)
+		/* A packet may wait for an earlier one, which a process did not finish. */
+		if (!ok || (last && cap_empty(c->seg)))
 			break;
 		nap = any ? NAP_MIN_NS : nap * 2 < NAP_MAX_NS ? nap * 2 : NAP_MAX_NS;
 		if (!any)

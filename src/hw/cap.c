@@ -101,6 +101,11 @@ void cap_next(struct seg *s)
 	atomic_store(&c->tail, pos + 1);
 }
 
+bool cap_empty(const struct seg *s)
+{
+	return atomic_load(&ctl(s)->tail) >= atomic_load(&ctl(s)->head);
+}
+
 uint64_t cap_lost(struct seg *s)
 {
 	return atomic_exchange(&ctl(s)->lost, 0);

@@ -54,9 +54,14 @@ int cap_start(struct seg *s, uint32_t snap);
 void cap_stop(struct seg *s);
 /* End the reader's part. */
 void cap_finish(struct seg *s);
-/* The oldest packet, valid until cap_next(). NULL: the ring is empty. */
+/*
+ * The oldest packet, valid until cap_next(). NULL: there is none, or it is still being written, for
+ * a second at most; then it counts as lost.
+ */
 const struct seg_cap_rec *cap_first(struct seg *s);
 void cap_next(struct seg *s);
+/* False: cap_first() will return more, or count it as lost. */
+bool cap_empty(const struct seg *s);
 /* Packets lost since the last call. */
 uint64_t cap_lost(struct seg *s);
 

@@ -92,6 +92,27 @@ static void test_a_writer_that_dies_is_stepped_over(void **state)
 	cap_finish(s);
 }
 
+/* Packets behind one that is being written are not lost to a reader that ends. */
+static void test_packets_behind_an_unfinished_one(void **state)
+{
+	struct seg *s = *state;
+	struct seg_cap *c = seg_at(s, SEG_T_CAP, 1);
+	uint64_t turn;
+
+	assert_int_equal(cap_start(s, 0), 0);
+	assert_true(cap_empty(s));
+	assert_non_null(cap_get(s, &turn));
+	put(s, 1);
+	cap_stop(s);
+	assert_int_equal(take(s), UINT32_MAX);
+	assert_false(cap_empty(s));
+	c->stuck_since -= 2 * NSEC_PER_SEC;
+	assert_int_equal(take(s), 1);
+	assert_true(cap_empty(s));
+	assert_int_equal(cap_lost(s), 1);
+	cap_finish(s);
+}
+
 static void test_there_is_one_reader(void **state)
 {
 	struct seg *s = *state;
@@ -116,6 +137,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_counted, test_seg_setup,
 						test_seg_teardown),
 		cmocka_unit_test_setup_teardown(test_a_writer_that_dies_is_stepped_over,
+						test_seg_setup, test_seg_teardown),
+		cmocka_unit_test_setup_teardown(test_packets_behind_an_unfinished_one,
 						test_seg_setup, test_seg_teardown),
 		cmocka_unit_test_setup_teardown(test_there_is_one_reader, test_seg_setup,
 						test_seg_teardown),
