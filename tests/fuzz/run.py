@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Run one fuzz target on its seeds and the kept corpus, and say how often it ran.
+"""Run one fuzz target on its seeds, the kept corpus and changed ones, and say how often it ran.
 
 usage: run.py BUILD TARGET [SECONDS] [--keep] [--with=FOLDER]
 
-SECONDS: otherwise SOFTHCA_FUZZ_SECONDS, otherwise 5. --keep: afterwards the kept corpus becomes
+SECONDS: otherwise SOFTHCA_FUZZ_SECONDS; without both, the target's number of runs. --keep: afterwards the kept corpus becomes
 the smallest set of inputs that reaches every edge that was found, also by others in FOLDER. What
 fails is left in BUILD/tests/fuzz/ and can be run by giving it to the program alone.
 """
@@ -33,6 +33,10 @@ SEEDS = {
     'netlink': ['fuzz_seeds_netlink', '{}'],
     'decode': ['/usr/bin/python3', os.path.join(HERE, 'seeds_decode.py'), '{}'],
 }
+# How many inputs it runs without a time: about three seconds of processor. A busy machine runs as many.
+RUNS = {'fw': 16000, 'devx': 3500, 'ioctl': 4000, 'write': 3500, 'wqe': 8000, 'topo': 100000,
+        'umad': 20000, 'rmpp': 2500, 'sa': 5000, 'sma': 20000, 'ucma': 45000, 'netlink': 80000,
+        'decode': 2500}
 MAX_LEN = 4096
 
 
@@ -64,7 +68,7 @@ def main():
     args = [a for a in sys.argv[1:] if not a.startswith('--')]
     more = [a[len('--with='):] for a in sys.argv if a.startswith('--with=')]
     build, target = args[:2]
-    seconds = int(args[2] if len(args) > 2 else os.environ.get('SOFTHCA_FUZZ_SECONDS', 5))
+    seconds = int(args[2] if len(args) > 2 else os.environ.get('SOFTHCA_FUZZ_SECONDS', 0))
     programs = os.path.join(build, 'tests', 'fuzz')
     env = dict(os.environ, UBSAN_OPTIONS='halt_on_error=1:print_stacktrace=1')
     with tempfile.TemporaryDirectory(prefix='softhca-fuzz-') as tmp:
@@ -72,12 +76,12 @@ def main():
         unpack(target, corpus)
         subprocess.run([os.path.join(programs, SEEDS[target][0])] +
                        [a.format(seeds) for a in SEEDS[target][1:]], check=True, env=env)
-        run = [os.path.join(programs, 'fuzz_' + target), f'-max_len={MAX_LEN}', '-timeout=10',
+        run = [os.path.join(programs, 'fuzz_' + target), f'-max_len={MAX_LEN}',
+               '-timeout=100',  # for hangs: others may have the processor meanwhile
                '-rss_limit_mb=4096', f'-artifact_prefix={programs}/{target}-']
         # libFuzzer ends up to a second later than it is told.
-        last = max(seconds - 1, 1)
-        r = subprocess.run(run + [f'-max_total_time={last}', '-print_final_stats=1',
-                                  corpus, seeds],
+        last = f'-max_total_time={max(seconds - 1, 1)}' if seconds else f'-runs={RUNS[target]}'
+        r = subprocess.run(run + [last, '-print_final_stats=1', corpus, seeds],
                            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True, errors='replace')
         if r.returncode:

@@ -3,11 +3,13 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 
 from .common import CORES, TOP, Part, failed, passed, result, sh, skipped
 
-CLANG = {'CC': 'clang'}
+# Meson looks for ccache by itself only where it may choose the compiler.
+CLANG = {'CC': 'ccache clang' if shutil.which('ccache') else 'clang'}
 # Enough for reports with lines, and a third cheaper to compile than what is debugged by hand; what
 # ends at its first finding is a quarter cheaper again. lld needs a third of the linker's time for
 # 140 programs.
