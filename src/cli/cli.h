@@ -66,7 +66,7 @@ struct cli_watch {
 	uint32_t options;            /* trace: enum log_option */
 	uint32_t sort;               /* enum trace_sort, or enum top_sort */
 	struct trace_reader *reader; /* the trace passes through this process; NULL: it does not */
-	bool batch, reverse;         /* top: no terminal; the other order */
+	bool batch, reverse;         /* top: print without a terminal; sort in the other order */
 	uint32_t times;              /* top: pages, 0: any number */
 	uint32_t delay;              /* top: milliseconds between them, 0: not given */
 	const char *filter;          /* top: only rows with this text, or NULL */
@@ -84,7 +84,7 @@ struct cli_options {
 	bool summary;         /* say at the end what the command has done with adapters */
 	bool require_traffic; /* it fails if no packet passed */
 	uint32_t timeout;     /* seconds that the command may take; 0: any time */
-	bool quiet;           /* no line about a command that did not see the adapter */
+	bool quiet;           /* print no line about a command that did not see the adapter */
 	bool trace;           /* the command is traced */
 	const char *output, *capout; /* files of trace and capture; NULL: standard error, none */
 	const char *topo;            /* argument of --topo, or NULL */
@@ -164,7 +164,7 @@ int ip_add(struct fab_options *fab, const char *verb, const char *arg);
 int trace_expr_add(struct trace_expr *e, const char *verb, const char *option, const char *arg);
 /* The topics of -e, or the usual ones: "fw,cqe". */
 void trace_expr_topics(const struct trace_expr *e, char *text, size_t size);
-/* LOG_ENV_OPTIONS of a trace. */
+/* Writes the value of LOG_ENV_OPTIONS (an environment variable) for a trace. */
 void trace_expr_options(const struct cli_watch *w, char text[LOG_OPTIONS_MAX]);
 /* Calls `each` with every name that "cmd=" knows. */
 void trace_expr_names(void (*each)(void *ctx, const char *name), void *ctx);

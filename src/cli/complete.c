@@ -173,7 +173,7 @@ static void values_topology(struct line *l)
 	char text[32];
 
 	for (size_t i = 0; (name = topo_generator(i, &form)) != NULL; last = name, i++) {
-		if (!strcmp(name, last)) /* the same with other arguments */
+		if (!strcmp(name, last)) /* the same name, listed again with other arguments */
 			continue;
 		snprintf(text, sizeof(text), "%s:", name);
 		offer_word(l, text, form);

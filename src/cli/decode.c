@@ -39,7 +39,7 @@ struct json_object *decode_part(struct json_object *list, const char *kind, cons
 struct walk {
 	struct json_object *o;
 	const struct layout *top;
-	const struct layout *head; /* cmd_in or cmd_out, which begins `top`; NULL */
+	const struct layout *head; /* cmd_in or cmd_out, if `top` begins with it; else NULL */
 	char path[256];            /* prefix of the places above: "qpc." */
 	size_t base;
 	const void *in; /* the command's input, for places whose layout it decides; NULL */
@@ -311,7 +311,7 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 {
 	uint8_t whole[64] = {0};
 
-	/* A row of a log that has lost those before it: the last one says what the error was. */
+	/* A row of a dump whose first rows are missing from the log: the last row has the error. */
 	if (is_last_rows(p, n)) {
 		memcpy(whole + sizeof(whole) - n, p, n);
 		one_cqe(list, whole, "the last row alone, the others are missing");

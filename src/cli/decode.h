@@ -66,7 +66,7 @@ int decode_read(struct decode *d, FILE *f, const char *name);
 size_t decode_found(const struct decode *d);
 /* The first bytes of no known kind: their number and line; false: there were none. */
 bool decode_unknown(const struct decode *d, size_t *bytes, unsigned int *line);
-/* Names what the last file looks like if nothing was found in it; NULL: nothing known. */
+/* If nothing was found in the last file: the kind of file that it looks like. NULL: unknown. */
 const char *decode_looks_like(const struct decode *d);
 /* Everything as JSON, or how often equal errors came. */
 void decode_summary(struct decode *d, FILE *out);

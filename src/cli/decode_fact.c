@@ -38,7 +38,7 @@ static void completion(struct json_object *list, const struct report_fact *fact)
 		o = explain_meaning(list, EXPLAIN_CQE, fact->syndrome, "?");
 		explain_put(o, "means", "a syndrome that is not documented");
 	} else if (fact->has & REPORT_HAS_WC) {
-		/* 0 is success, and no error to explain. */
+		/* A status of 0 is success: there is no error to explain. */
 		if (fact->wc && fact->wc <= INT16_MAX)
 			explain_wc_status(list, (int)fact->wc, &seen);
 	} else if (fact->has & REPORT_HAS_VENDOR) {

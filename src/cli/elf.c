@@ -98,7 +98,7 @@ static const char *why_not(const struct program *p, const struct program *own)
 	return NULL;
 }
 
-/* Finds it as execvp() does. A descriptor, or -1. */
+/* Finds the program as execvp() does. Returns a descriptor, or -1. */
 static int open_command(const char *name)
 {
 	const char *path = getenv("PATH"), *end;

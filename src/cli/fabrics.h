@@ -20,7 +20,7 @@ struct json_object *fabric_ask(struct runtime *rt, const char *name, uint32_t ar
 /* Members of an object; "" and 0 if they are missing. */
 const char *fabric_str(struct json_object *o, const char *key);
 uint64_t fabric_num(struct json_object *o, const char *key);
-/* On standard output, each value on a line of its own. Releases it. */
+/* Prints the list on standard output, each value on a line of its own, and releases it. */
 void fabric_print_json(struct json_object *o);
 
 #endif

@@ -21,14 +21,14 @@ struct hex_block {
 	unsigned int line;  /* line of the input, from 1 */
 	enum hex_kind hint; /* the kind that the preceding lines tell */
 	uint16_t opcode;    /* opcode of a command's dump, 0 unknown */
-	bool in_log;        /* its lines have what loggers put before messages */
+	bool in_log;        /* the dump's lines begin with a logger's prefix */
 	/* part of mlx5_core's full dump: a queue entry, and the mailboxes that continue it */
 	bool entry, mailbox;
 };
 
 struct hex_line;
 
-/* What preceding lines tell of a dump. */
+/* Facts about a dump that the lines before it contain. */
 struct hex_hints {
 	enum hex_kind kind;
 	uint16_t opcode;

@@ -366,7 +366,7 @@ static error_t parse_key(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		/* The remaining arguments belong to the command, or are names only. */
+		/* The remaining arguments belong to the command to be run, or are all names. */
 		if (p->verb->max_args >= 0)
 			return ARGP_ERR_UNKNOWN;
 		p->o->argv = state->argv + state->next - 1;

@@ -36,11 +36,11 @@ enum report_kind {
 	REPORT_NOTHING,
 	REPORT_COMPLETION, /* of a work request, with error */
 	REPORT_COMMAND,    /* refused by the firmware */
-	REPORT_DEVX,       /* a command of mlx5dv_devx_*(), as UCX tells it */
+	REPORT_DEVX,       /* a failed command of mlx5dv_devx_*(), as UCX prints it */
 	REPORT_EVENT,      /* asynchronous event */
 	REPORT_CQ_ERROR,   /* event of a CQ */
 	REPORT_HEALTH,     /* of the firmware */
-	REPORT_OLD_CARD,   /* a completion with error of a card before mlx5 */
+	REPORT_OLD_CARD,   /* a completion with error, from a card older than mlx5 */
 	REPORT_PART,       /* belongs to an explained message, and has nothing by itself */
 };
 

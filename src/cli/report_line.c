@@ -46,7 +46,7 @@ static const struct prefix {
 	{"k", "^kernel: ", 0},
 	/* a clock alone: Jenkins, Buildkite */
 	{"[0123456789", "^\\[?[0-9]{1,2}:[0-9]{2}:[0-9]{2}([.,][0-9]+)?\\]?:?[ \t]+", IS_DATE},
-	/* the kernel's: level, seconds, differences, CPU or thread; dmesg -x; kmsg */
+	/* the kernel's prefixes: level, seconds, differences, CPU or thread; dmesg -x; kmsg */
 	{"<", "^<[0-9]{1,3}>", 0},
 	{"[", "^\\[[ +<]*[0-9]+[.][0-9]+[> ]*\\] *", 0},
 	{"[", "^\\[ *[TC][0-9]+\\] *", 0},

@@ -68,7 +68,7 @@ static int path_of(const char *file, int fd, char path[PATH_MAX])
 	return n < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-/* The trace goes to a reader of ours. Returns the descriptor for the command, or PROG_FAILED. */
+/* Make the pipe from the command's trace to our reader: the command's end, or PROG_FAILED. */
 static int open_reader(struct cli_options *o)
 {
 	int p[2], fd;

@@ -19,7 +19,7 @@
 #include "util/cleanup.h"
 #include "util/rec.h"
 
-#define ROOM (2 * REC_JSON_MAX) /* the longest line has room */
+#define ROOM (2 * REC_JSON_MAX) /* twice the longest line */
 
 struct trace_reader {
 	int fd, stop, stuck; /* the pipe; eventfds: the command has ended, we cannot write */
@@ -87,7 +87,7 @@ static void read_lines(struct trace_reader *r)
 		r->n = 0; /* no line of ours */
 }
 
-/* Takes what is there. False: the pipe is empty. */
+/* Reads the bytes that the pipe has. False: it is empty. */
 static bool read_some(struct trace_reader *r)
 {
 	ssize_t n = read(r->fd, r->buf + r->n, sizeof(r->buf) - r->n);

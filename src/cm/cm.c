@@ -21,7 +21,7 @@ struct cm *cm_new(const struct cm_ops *ops, void *ctx)
 
 	if (!cm)
 		return NULL;
-	/* If there is no random number, the ids are predictable, and nothing else is wrong. */
+	/* Without a random number the ids are predictable, which does no other harm. */
 	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
 		random[0] = 0;
 	cm->ops = ops;

@@ -35,7 +35,7 @@ struct cm_pkt {
 	uint32_t qpn; /* of the other end: 1 */
 	uint16_t pkey_index;
 	bool grh;
-	uint16_t gid_kind;   /* of the GRH, hw_gid_kind() */
+	uint16_t gid_kind;   /* the GRH's kind of GID, hw_gid_kind() */
 	uint8_t answer_hops; /* on Ethernet: the hop limit of answers to what has arrived */
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
@@ -76,7 +76,7 @@ struct cm_ops {
 struct cm_path {
 	uint8_t sgid[16], dgid[16];
 	uint64_t service_id;
-	uint16_t slid, dlid; /* 0xffff and opa: not used here; 0 on Ethernet */
+	uint16_t slid, dlid; /* 0 on Ethernet; the kernel's OPA variant is not used here */
 	uint16_t pkey;
 	uint8_t sl;
 	uint8_t mtu, rate, packet_life_time; /* codes of PathRecord */
@@ -85,7 +85,7 @@ struct cm_path {
 	uint16_t qos_class;
 	bool reversible, raw_traffic;
 	uint8_t numb_path, preference;
-	uint16_t gid_kind; /* hw_gid_kind(): InfiniBand's, or how RoCE's packets travel */
+	uint16_t gid_kind; /* hw_gid_kind(): InfiniBand, or the encapsulation of RoCE packets */
 };
 
 enum cm_state {

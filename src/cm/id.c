@@ -234,7 +234,7 @@ struct cm_id *cm_insert_listen(struct cm *cm, uint32_t hca, cm_handler *h, uint6
 
 /* ---- the end */
 
-/* cm_destroy_id(). True: the listener has other users. */
+/* cm_destroy_id(). Returns whether the listener has other users. */
 static bool say_goodbye(struct cm_id *id, int err)
 {
 	uint8_t guid[8];

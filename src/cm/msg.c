@@ -62,7 +62,7 @@ uint8_t *cm_begin_response(const struct cm_work *w, struct cm_pkt *p, uint32_t a
 	return header(p, attr, tid);
 }
 
-/* cm_form_tid(): an agent of ib_mad is a port's here. */
+/* cm_form_tid(): a port stands for the kernel's agent of ib_mad. */
 uint64_t cm_form_tid(const struct cm_id *id)
 {
 	return ((uint64_t)id->av.port + 1) << 32 | id->local_id;

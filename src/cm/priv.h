@@ -85,7 +85,7 @@ struct cm_id {
 	struct cm_id *prev, *next; /* of all */
 	cm_handler *handler;
 	void *context;
-	uint32_t hca, host; /* host: CM_NO_PORT until it has a port */
+	uint32_t hca, host; /* host: CM_NO_PORT until the id has a port */
 	uint64_t service_id;
 	enum cm_state state;
 	enum cm_lap_state lap_state;
@@ -133,7 +133,7 @@ struct cm {
 	void *ctx;
 	struct cm_id *ids;
 	uint32_t nids;
-	uint32_t depth; /* functions that are entered */
+	uint32_t depth; /* how deep calls of CM functions are nested */
 	struct cm_work *first, **last;
 	struct cm_timers timers;
 	/* remote_id, remote_qp: of connections; a packet of one host never reaches ids of another
@@ -171,7 +171,7 @@ void cm_make_visible(struct cm_id *id);
 void cm_free_id(struct cm_id *id);
 /* Calls the handler, and destroys the id when that says so. */
 void cm_tell(struct cm_id *id, const struct cm_event *e);
-/* cm_acquire_id(), of the host where a MAD has arrived. */
+/* cm_acquire_id(), among the ids of the host where the MAD has arrived. */
 struct cm_id *cm_find_id(const struct cm *cm, uint32_t host, uint32_t local_id, uint32_t remote_id);
 struct cm_id *cm_find_listen(const struct cm *cm, uint32_t hca, uint64_t service_id);
 /* Both false: the other id has it (cm_insert_remote_id(), cm_insert_remote_qpn()). */

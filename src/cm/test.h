@@ -212,7 +212,7 @@ static inline void net_run(struct net *n, uint64_t ns)
 struct end {
 	struct net *net;
 	struct cm_id *id;
-	/* Its answer to a REQ or SIDR_REQ; does it answer a REP by RTU, a DREQ by DREP? */
+	/* The answer to a REQ or SIDR_REQ; whether a REP is answered by RTU, a DREQ by DREP. */
 	int (*on_req)(struct end *e, const struct cm_event *ev);
 	bool rtu, drep;
 	enum cm_event_type events[MAX_EVENTS];

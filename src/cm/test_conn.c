@@ -435,7 +435,7 @@ static void test_a_call_in_the_wrong_state_is_refused(void **state)
 	assert_int_equal(cm_send_rej(id, 1, NULL, 0, NULL, 0), -EINVAL);
 	assert_int_equal(cm_send_mra(id, 1, NULL, 0), -EINVAL);
 	assert_int_equal(cm_send_sidr_rep(id, &(struct cm_sidr_rep){0}), -EINVAL);
-	/* cm_validate_req_param(), cm_init_av_by_path() */
+	/* the errors of cm_validate_req_param() and cm_init_av_by_path() */
 	req.path = NULL;
 	assert_int_equal(cm_send_req(id, &req), -EINVAL);
 	req.path = &path;

@@ -51,7 +51,7 @@ uint32_t cma_neighbour(struct seg *s, uint32_t from, const union cma_addr *a);
 uint32_t cma_route(struct seg *s, uint32_t host, const union cma_addr *dst, union cma_addr *src);
 /* AF_IB: the port of `host` with this GID. */
 uint32_t cma_port_by_gid(struct seg *s, uint32_t host, const uint8_t gid[16]);
-/* The group that an IP address is on this port's interface (IPoIB's MGID). */
+/* The MGID that IPoIB gives to an IP multicast address on this port's interface. */
 void cma_mgid(struct seg *s, uint32_t port, const union cma_addr *a, uint8_t mgid[16]);
 /* The index of a port's interface (sin6_scope_id), 0 when there is none; and the reverse. */
 uint32_t cma_ifindex(struct seg *s, uint32_t port);

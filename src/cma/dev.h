@@ -16,7 +16,7 @@ struct cma_dev;
 struct cma_dev *cma_dev_new(struct cma *c, struct seg *s, const struct cma_ops *ops, void *ctx);
 /* Destroys the ids of all files; id.h's functions must still work. Accepts NULL. */
 void cma_dev_free(struct cma_dev *d);
-/* The device of `c`: defined beside struct cma. */
+/* Returns the character device of `c`; defined beside struct cma. */
 struct cma_dev *cma_dev_of(struct cma *c);
 
 /* Open files, and the events that wait in them. */
@@ -121,7 +121,7 @@ void dev_ctx_finish(struct dev_ctx *ctx);
 uint32_t dev_ctx_destroy(struct dev_ctx *ctx);
 /* ucma_get_ctx(): 0, -ENOENT, -EINVAL (another file's), -ENXIO (its adapter is gone). */
 int dev_ctx_get(struct dev_file *f, uint32_t id, struct dev_ctx **out);
-/* ucma_get_ctx_dev(): -EINVAL too for an id without adapter. */
+/* ucma_get_ctx_dev(): also -EINVAL for an id without an adapter. */
 int dev_ctx_get_bound(struct dev_file *f, uint32_t id, struct dev_ctx **out);
 /* The cma_handler of all ids; ucma_event_handler(). */
 int dev_on_event(struct cma_id *id, const struct cma_event *e);
@@ -141,8 +141,7 @@ void dev_file_sync(struct dev_file *f);
 void dev_changed(const struct dev_file *f, uint32_t id);
 /* Something happens to a port: what answers say of it may no longer hold. */
 void dev_changed_all(struct cma_dev *d);
-/* Queues the new events of all files. Called when what the program asked or what arrived is done.
- */
+/* Queues the new events of all files. Called after each request and each arrival. */
 void dev_queue_fresh(struct cma_dev *d);
 
 /* ---- dev_ahead.c */

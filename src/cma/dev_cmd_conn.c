@@ -25,7 +25,7 @@ static void param_of(const struct dev_ctx *ctx, const struct rdma_ucm_conn_param
 	};
 }
 
-/* The ECE ends a struct; one that was copied in part does not count. */
+/* The ECE is the struct's last member; an ECE that was copied in part is ignored. */
 static struct cm_ece ece_of(const struct dev_call *c, size_t whole, const struct rdma_ucm_ece *e)
 {
 	struct cm_ece none = {0};

@@ -210,7 +210,7 @@ int dev_get_event(struct dev_call *c, const void *v)
 	do {
 		e = TAILQ_FIRST(&c->file->events);
 		if (!e) {
-			*c->written = 0; /* of events that readers have taken meanwhile */
+			*c->written = 0; /* readers have taken all events meanwhile */
 			return -EAGAIN;
 		}
 		err = dev_respond(c, &e->resp, c->out_len < len ? c->out_len : len);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Owns what ports tell of themselves: hw_port.news, which any process of the fabric writes that
+ * Owns the changes that ports report: hw_port.news, which any process of the fabric writes that
  * changes a port (fab_port_changed()). mcast.c wants it; cma.c looks in each turn.
  */
 #include "cma/priv.h"

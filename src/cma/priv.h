@@ -77,7 +77,7 @@ struct cma {
 	struct cma_binds bind[CMA_BINDS];
 	struct cma_queries query[CMA_QUERIES];
 	struct cma_groups group[CMA_GROUPS];
-	uint32_t *wanted, nwanted; /* ports whose news are looked at: SEG_T_PORT */
+	uint32_t *wanted, nwanted; /* ports whose changes are watched: SEG_T_PORT */
 	uint32_t next_tid, last_port, last_number;
 	uint64_t random;
 };

@@ -11,7 +11,7 @@
 #include "util/bits.h"
 #include "wire/ib/gid.h"
 
-#define KERNEL_ENOTSUPP 524 /* linux/errno.h; no program's <errno.h> has it */
+#define KERNEL_ENOTSUPP 524 /* from linux/errno.h, because <errno.h> does not define it */
 #define LIFETIME 18         /* CMA_IBOE_PACKET_LIFETIME */
 #define FLOW_MASK 0xfffffu
 
@@ -37,7 +37,7 @@ uint32_t cma_at(const struct cma_id *id)
 	return at != SEG_NONE && fab_at_port(at) == id->port ? at : id->port;
 }
 
-/* CMA_PREFERRED_ROCE_GID_TYPE, at this interface */
+/* CMA_PREFERRED_ROCE_GID_TYPE, which is RoCE v2, at this interface */
 static uint16_t kind_at(const struct seg *s, uint32_t at)
 {
 	return hw_gid_kind(HW_GID_ROCE_V2, fab_at_vlan(s, at));

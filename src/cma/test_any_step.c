@@ -157,7 +157,7 @@ static bool get_event(uint32_t file)
 	return r > 0;
 }
 
-/* The file's next event is that one; returns its id. One that memory has lost is not waited for. */
+/* Expect `event` as the file's next; returns its id. An event lost without memory is skipped. */
 static uint32_t next(uint32_t file, uint32_t event)
 {
 	const struct rdma_ucm_event_resp *e = (void *)t.out;

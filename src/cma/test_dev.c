@@ -318,7 +318,7 @@ static void test_backlog(void **state)
 	assert_null(fake_request(TAILQ_FIRST(&c->ids), &request));
 }
 
-/* A program may guess the number of a connection whose event it has not taken. */
+/* A program may guess the id of a connection before it reads that connection's event. */
 static void test_event_of_a_guessed_connection(void **state)
 {
 	uint32_t l = make_listener(5);
@@ -488,7 +488,7 @@ static int all_commands(uint32_t turn)
 	if (!err) {
 		tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED);
 		if (!c->nready[60])
-			err = -ENOMEM; /* lost: nobody could be told */
+			err = -ENOMEM; /* the event is lost: no memory to report it */
 	}
 	if (!err && !fake_request(TAILQ_FIRST(&c->ids), &request))
 		err = -ENOMEM;

@@ -157,7 +157,7 @@ static void test_taken_before_destroy(void **state)
 	fake_take(c, F1);
 	assert_non_null(fake_request(il, &request)); /* there is room again */
 	IS(reported(l), 1);
-	IS(c->nids, 1); /* the program knows the first alone */
+	IS(c->nids, 1); /* the program knows only the first */
 	IS(reported(conn), 0);
 	IS(c->nids, 0);
 }

@@ -46,7 +46,7 @@ static struct world {
 	uint16_t sa_status; /* the SA answers with that */
 	uint32_t sa_sent, cm_sent;
 	uint64_t pushed;
-	struct cm_pkt last; /* of the CM: as it left, with the port that it leads to */
+	struct cm_pkt last; /* the CM's last packet as it was sent, with the port that it goes to */
 	int answer;         /* of the handler */
 	struct said log[64];
 	uint32_t nlog, read;

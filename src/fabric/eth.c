@@ -57,7 +57,7 @@ struct wanted {
 	uint32_t vlan;
 };
 
-/* The GIDs of an interface's addresses, the link-local one first; their number. */
+/* Fills in the GIDs of an interface's addresses, the link-local one first; returns their number. */
 static uint32_t wanted_at(struct seg *s, uint32_t at, struct wanted *w)
 {
 	struct fab_iface f;

@@ -14,7 +14,7 @@
 
 #define LINKLOCAL_PREFIX 64u
 #define IPOIB_HEADER 4u
-#define IPOIB_MTU 2048u /* of the broadcast group, unless the port's is smaller */
+#define IPOIB_MTU 2048u /* MTU of the broadcast group, unless the port's is smaller */
 /* A QP number that a program cannot see: IPoIB's own are the first that a driver makes. */
 #define IPOIB_QPN 0x40u
 #define IPOIB_QUEUE 256u  /* ipoib_setup_common(): twice the send queue */

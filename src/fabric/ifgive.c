@@ -233,7 +233,7 @@ uint32_t fab_if_given(struct seg *s, uint32_t at, struct fab_given out[FAB_IF_AD
 
 	if (fab_at_place(at) ? !n : !fab_ip4(s, at) && if_rule4(s, at))
 		out[k++] = (struct fab_given){.len = 0};
-	/* The rule's is one of them where it has others beside it. */
+	/* The default address is one of them if the interface has others beside it. */
 	for (uint32_t i = 0; own && i < n && !k; i++)
 		if (ib_gid_is_ip4(a[i]->ip)) {
 			out[k] = (struct fab_given){.len = 4, .prefix = RULE_PREFIX};

@@ -17,7 +17,7 @@ struct pci_function {
 	const struct fab_sysfs_ids *ids;
 	const char *bdf;
 	uint32_t class;   /* base class, subclass, interface: 24 bits */
-	uint32_t speed;   /* of the link, the code of PCI Express: 4 is 16 GT/s */
+	uint32_t speed;   /* the link's, as PCI Express codes it: 4 is 16 GT/s */
 	uint64_t bar;     /* address of region 0; no memory is there */
 	uint32_t vectors; /* MSI-X vectors in use */
 };

@@ -267,7 +267,7 @@ static void an_interface_has_many_addresses(void **state)
 	for (uint32_t i = 1; i < HW_ADDRS; i++)
 		assert_int_equal(add(h1, 0x0a000001 + (i << 8), 24), 0);
 	assert_int_equal(add(h1, 0x0b000001, 24), ENOSPC);
-	/* the link-local one, the rule's and six more fill the table */
+	/* the link-local GID, the default address's and six more fill the table */
 	assert_entry(0x0a000501, 14);
 	assert_entry(0x0a000601, -1);
 	assert_int_equal(del(h1, 0x0a000301, 24), 0);
@@ -298,7 +298,8 @@ static void secondary_addresses_go_with_their_primary_one(void **state)
 	assert_int_equal(add(h1, 0x0a000003, 16), 0); /* another subnet */
 	assert_int_equal(add(h1, 0x0a000004, 24), 0);
 	assert_int_equal(add(h1, 0x7f010009, 16), 0);
-	assert_int_equal(del(h1, 0x0a000002, 24), 0); /* a secondary one goes alone */
+	assert_int_equal(del(h1, 0x0a000002, 24),
+			 0); /* removing a secondary address removes no other */
 	assert_true(fab_iface(&seg, h1, &f));
 	assert_int_equal(f.nip4, 5);
 	assert_int_equal(del(h1, 0x0a000001, 24), 0);
@@ -469,7 +470,7 @@ static void broadcast_addresses_are_everybodys(void **state)
 	assert_int_equal(fab_eth_neighbour(&seg, h1, ip, mac), -ETIMEDOUT);
 }
 
-/* iboe_get_mtu(): what the headers leave of the interface's MTU. */
+/* iboe_get_mtu(): the interface's MTU without the headers. */
 static void mtus_fit_the_interfaces(void **state)
 {
 	assert_int_equal(fab_eth_ib_mtu(1280), IBV_MTU_1024);

@@ -60,7 +60,7 @@ struct topo {
 	struct topo_node *node;
 	/* Hosts in the order of their first mention: names for `run --host`. */
 	char (*host)[32];
-	struct topo_ip *ip; /* those of one node are together, in the order of the nodes */
+	struct topo_ip *ip; /* addresses of one node are together, in the order of the nodes */
 };
 
 #endif

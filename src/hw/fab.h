@@ -49,7 +49,7 @@ struct fab_switch { /* SEG_T_SWITCH */
 	/* SwitchInfo:LinearFDBTop: packets to higher LIDs are discarded */
 	_Atomic uint32_t linear_top;
 	_Atomic uint32_t state_change; /* SwitchInfo:PortStateChange */
-	/* Fields that are set and shown, without other effect. */
+	/* Fields that a manager sets and that are shown, but have no other effect. */
 	uint32_t mcast_top;
 	uint8_t default_port, default_mcast, default_mcast_not, life_time;
 } SEG_ELEM;

@@ -160,7 +160,7 @@ struct node {
 	bool driver;
 };
 
-/* ib_get_client_nl_info(): `port` SEG_NONE when the request names none; -errno. */
+/* ib_get_client_nl_info(): `port` is SEG_NONE when the request names no port. 0 or -errno. */
 static int find_node(struct nl_req *q, const char *client, uint32_t hca, uint32_t port,
 		     struct node *n)
 {

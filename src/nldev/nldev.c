@@ -77,7 +77,7 @@ RES(pd, NL_PD)
 RES(ctx, NL_CTX)
 RES(srq, NL_SRQ)
 
-/* A driver without fill_res_*_entry_raw(): each entry is refused, if it is there. */
+/* The driver has no fill_res_*_entry_raw(): each entry that exists is refused. */
 #define RAW(name)                                                     \
 	static int name##_raw_one(struct nl_req *q, struct nl_out *o) \
 	{                                                             \
@@ -94,7 +94,7 @@ static int raw_all(struct nl_req *q, struct nl_dump *p)
 	return -EINVAL;
 }
 
-enum { ADMIN = 1, STRICT = 2, OWN_ERRNO = 4 /* of the parser; else it is -EINVAL */, BARE = 8 };
+enum { ADMIN = 1, STRICT = 2, OWN_ERRNO = 4 /* the parser's errno; otherwise -EINVAL */, BARE = 8 };
 
 /* nldev_cb_table. BARE: the dump does not look at attributes. */
 static const struct command {

@@ -38,7 +38,7 @@ static inline uint8_t nl_get_u8(const struct nlattr *a)
 {
 	return *(const uint8_t *)(a + 1);
 }
-/* Copies what fits, always with its end: nla_strscpy(). */
+/* Copies as much of a string as fits, always with its NUL: nla_strscpy(). */
 void nl_get_str(const struct nlattr *a, char *to, size_t room);
 
 /* ---- nldev.c: a dump's datagrams */
@@ -58,7 +58,7 @@ int nl_dump_one(struct nl_dump *p, uint16_t op, nl_fill *fill, uint32_t hca, uin
 
 typedef int nl_one(struct nl_req *q, struct nl_out *o);
 typedef int nl_all(struct nl_req *q, struct nl_dump *p);
-/* The adapter that DEV_INDEX names; SEG_NONE. */
+/* Returns the adapter that DEV_INDEX names, or SEG_NONE. */
 uint32_t nl_hca(const struct nl_req *q);
 /* PORT_INDEX, checked; 0: it is absent. -EINVAL */
 int nl_port(const struct nl_req *q, uint32_t hca, uint32_t *port);

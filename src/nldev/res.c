@@ -206,7 +206,7 @@ static void put_range(struct nl_out *o, uint32_t min, uint32_t max)
 	nl_close(o, place);
 }
 
-/* fill_res_srq_qps(): its QPs, in ranges */
+/* fill_res_srq_qps(): the SRQ's QPs as ranges of numbers */
 static void put_qps(struct nl_req *q, struct nl_out *o, uint32_t srqn)
 {
 	uint32_t place = nl_open(o, RDMA_NLDEV_ATTR_RES_QP | NLA_F_NESTED), min = 0, prev = 0;

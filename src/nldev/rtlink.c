@@ -13,10 +13,10 @@
 #include <sys/socket.h>
 #include "util/cleanup.h"
 
-#define GSO_MAX_SEGS 65535 /* of a device that says nothing else: netdevice.h */
+#define GSO_MAX_SEGS 65535 /* default of a device, from netdevice.h */
 #define GSO_MAX_SIZE 65536
 
-/* What depends on the type. IPoIB: ipoib_setup_common(), ipoib_intf_init(). */
+/* Values that depend on the type of the device. IPoIB: ipoib_setup_common(), ipoib_intf_init(). */
 static const struct device {
 	uint16_t hwtype;
 	const char *kind; /* "": none */

@@ -171,7 +171,7 @@ static const uint8_t *source6(const struct fab_iface *f, const uint8_t *dst)
 	return f->ip6[local ? 0 : f->nip6 - 1];
 }
 
-/* rt6_fill_node() with a destination */
+/* as rt6_fill_node() does for a route with a destination */
 static void begin_result6(struct rtn_req *q, const struct row *w, const uint8_t *dst)
 {
 	static const uint8_t any[16];
@@ -220,7 +220,7 @@ static struct filter filter_of(struct rtn_req *q)
 	w.protocol = m->rtm_protocol;
 	w.only = rtn_by_index(q, rtn_u32(q, RTA_OIF));
 	w.none |= (m->rtm_flags & RTM_F_CLONED) || (rtn_u32(q, RTA_OIF) && !w.only);
-	q->flags |= NLM_F_DUMP_FILTERED; /* inet_dump_fib(): filter_set by the lack of exceptions */
+	q->flags |= NLM_F_DUMP_FILTERED; /* inet_dump_fib(): exceptions are left out */
 	return w;
 }
 
@@ -331,7 +331,7 @@ enum rtnl_who rtn_route_get(struct rtn_req *q)
 			return RTNL_KERNEL;
 		if (m->rtm_family == AF_INET6 || !oif->nip4)
 			return rtn_end(q, -ENETUNREACH);
-		/* ip_route_output_key_hash_rcu(): assume that it is on the link */
+		/* ip_route_output_key_hash_rcu(): assume that the destination is on the link */
 		w = (struct row){oif,         AF_INET,           32, RT_TABLE_MAIN, RT_SCOPE_LINK,
 				 RTN_UNICAST, .src = oif->ip4[0]};
 	}

@@ -25,7 +25,7 @@
 
 /* ---- one message */
 
-/* What goes or comes behind a message: `n` bytes at most, and then as many as there were. */
+/* Data behind a message. `n`: the maximum length, afterwards the number of bytes transferred. */
 struct more {
 	void *at;
 	size_t n;

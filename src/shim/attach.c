@@ -388,7 +388,7 @@ static bool is_issm(uint32_t minor)
 	return minor >= FAB_ISSM_MINOR(0) && minor < FAB_UVERBS_MINOR(0);
 }
 
-/* Translates the node's number to its device; -ENXIO. -EBUSY: an issm that is open already. */
+/* Finds the device with the node's number. -ENXIO: none; -EBUSY: an issm that is open already. */
 static int open_node(struct uv_system *sys, uint32_t minor, int flags)
 {
 	const struct hw_host *host = seg_live(&at.seg, SEG_T_HOST, at.host);
@@ -419,8 +419,8 @@ static uint32_t issm_holder(uint32_t minor)
 }
 
 /*
- * Wait until the process no longer has it open. No timeout, so that the kernel restarts the wait
- * (SA_RESTART).
+ * Wait until the process no longer has the issm file open. No timeout, so that the kernel restarts
+ * the wait (SA_RESTART).
  */
 static long issm_wait(uint32_t minor, uint32_t holder)
 {

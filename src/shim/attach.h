@@ -33,7 +33,7 @@ bool shim_file_rdma_cm(struct shim_file *f, struct ucma_file *u); /* the same fo
 struct shim_queue {
 	struct seg *s;
 	uint32_t file, gen;
-	bool writable; /* what poll(2) says of it beside the queue's content */
+	bool writable; /* poll(2) reports it as writable */
 };
 bool shim_file_queue(struct shim_file *f, struct shim_queue *q);
 /* The last reference in this process is gone (fdtab_put). */

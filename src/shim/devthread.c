@@ -78,7 +78,7 @@ void devthread_begin(void)
 {
 	uint64_t setxid = sig_bit(33); /* setuid() waits until every thread has answered */
 
-	/* Before this it counts as one of the program's: the others stay a moment longer. */
+	/* Until then it counts as a thread of the program: others wait a moment longer. */
 	atomic_fetch_add(&helpers, 1);
 	prctl(PR_SET_NAME, "softhca");
 	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&setxid, 0, 8, 0, 0);
@@ -209,7 +209,7 @@ void devthread_init(void)
 
 static int create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
-	devthread_init(); /* another constructor may run before ours */
+	devthread_init(); /* another library's constructor may run before ours */
 	return atomic_load(&libc_create) ? atomic_load(&libc_create)(t, attr, fn, arg)
 					 : pthread_create(t, attr, fn, arg);
 }

@@ -65,7 +65,7 @@ static const struct {
 	{FAMILY_IB, -1, "AF_IB", "a family of rdma_cm's addresses; SDP is not there: use rsockets"},
 };
 
-/* Once for each process: the first look for a device says enough. */
+/* Reports it once in each process, at the first search for a device. */
 static void note_user(void)
 {
 	static _Atomic int noted;

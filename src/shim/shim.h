@@ -43,7 +43,7 @@ void shim_start(void);
  */
 void shim_enter(sigset_t *old);
 void shim_leave(const sigset_t *old);
-/* The same for the fork only, inside a sig_guard (sig.h). */
+/* shim_enter() and shim_leave() for the fork only, inside a sig_guard (sig.h). */
 void shim_gate_enter(void);
 void shim_gate_leave(void);
 /* pthread_atfork: before, and afterwards in the parent. */
@@ -79,8 +79,8 @@ void *uar_mmap(void *addr, size_t len, int prot, int flags, uint32_t uar, int *e
 /* called by the munmap/mmap(MAP_FIXED)/mremap wrappers */
 void uar_unmapped(void *addr, size_t len);
 /*
- * p has been mapped through fd, which belongs to f: f stays open while p is mapped. For a doorbell
- * page.
+ * The doorbell page p has been mapped through fd, a descriptor of f: f stays open while p is
+ * mapped.
  */
 struct shim_file;
 void uar_keep_file(void *p, struct shim_file *f, int fd);

@@ -246,7 +246,7 @@ static void plug_all(struct seg *s, const struct topo *t)
 	}
 }
 
-/* Without adapters a subnet is InfiniBand's. */
+/* A subnet without adapters counts as InfiniBand. */
 static bool has_ib(const struct topo *t, const struct fab_options *o)
 {
 	bool any = false;

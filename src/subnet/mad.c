@@ -91,7 +91,7 @@ enum fab_mad_result fab_mad(struct seg *s, uint32_t port, uint16_t slid, const u
 {
 	uint64_t class = LAYOUT_GET(mad_hdr, in, mgmt_class);
 	uint64_t method = LAYOUT_GET(mad_hdr, in, method);
-	/* none: the adapter knows no attribute of the class */
+	/* NULL: the adapter supports no attribute of the class */
 	const struct fab_mad_row *rows = NULL;
 	uint16_t status = MAD_STATUS_BAD_ATTR;
 

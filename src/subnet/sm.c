@@ -108,7 +108,7 @@ static void find_ends(struct sweep *w)
 
 static void sort_ends(struct sweep *w)
 {
-	/* at[i + 1] is first the start of the entries of switch i, and becomes their end. */
+	/* at[i + 1] starts as the start of switch i's entries, and ends as their end. */
 	for (uint32_t i = 0; i < w->nends; i++)
 		if (w->end_sw[i] != SWEEP_NO_SWITCH && w->end_sw[i] + 2u <= w->nsw)
 			w->at[w->end_sw[i] + 2]++;

@@ -16,7 +16,7 @@
 #include "wire/ib/link.h"
 
 #define OLD_SPEEDS (IB_SPEED_SDR | IB_SPEED_DDR | IB_SPEED_QDR) /* no extended speeds */
-#define EXT_SHIFT 4 /* where LinkSpeedExtActive is in hw_port.speed */
+#define EXT_SHIFT 4 /* the position of LinkSpeedExtActive in hw_port.speed */
 
 /* Values with a special meaning when written (IBA, table of PortInfo). */
 enum {

@@ -29,7 +29,7 @@ struct sweep {
 	/* The LIDs of the ends at switch i are lids[lids_at[i]] to lids[lids_at[i + 1] - 1]. */
 	uint16_t *lids;    /* [FAB_LIDS] */
 	uint32_t *lids_at; /* [nsw + 1] */
-	uint16_t *order;   /* [nsw] the roots of the parts, then switches by distance */
+	uint16_t *order;   /* [nsw] the root of each connected part, then by distance */
 	uint16_t *rank;    /* [nsw] position in `order` */
 	uint16_t *hops;  /* [nsw] scratch: distance from each switch to the one under examination */
 	uint16_t *queue; /* [nsw] scratch */

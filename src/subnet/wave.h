@@ -15,7 +15,7 @@ struct wave_entry {
 
 /* Bit k stands for the switch base + k, to which paths lead. */
 struct wave {
-	uint64_t *all;   /* [WAVE_KEPT][cables] room for `leads` */
+	uint64_t *all;   /* [WAVE_KEPT][cables] the storage of `leads` */
 	uint64_t *leads; /* [cables] a shortest path from the cable's switch begins with it */
 	uint64_t *taken; /* [cables] ... and is part of one from a switch that starts paths */
 	uint64_t *front, *next, *seen, *used; /* [nsw] scratch */

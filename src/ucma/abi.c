@@ -49,7 +49,7 @@ const struct ucma_row ucma_rows[] = {
 };
 const uint32_t ucma_nrows = sizeof(ucma_rows) / sizeof(ucma_rows[0]);
 
-/* Sizes that programs were compiled with. */
+/* Programs were compiled with these sizes, which must not change. */
 #define SIZE(t, n) static_assert(sizeof(struct rdma_ucm_##t) == (n), "struct rdma_ucm_" #t)
 SIZE(cmd_hdr, 8);
 SIZE(create_id, 24);

@@ -18,12 +18,12 @@
 /* A write(2). The process follows its program's pointers, so that the supervisor need not. */
 struct ucma_call {
 	uint32_t file;    /* SEG_T_FILE */
-	uint32_t count;   /* of write(2); UINT32_MAX: or more */
+	uint32_t count;   /* length of the write(2); UINT32_MAX: that or more */
 	uint32_t len;     /* bytes that follow: what is readable at `buf`, UCMA_IN_MAX at most, and
 			   * not limited by `count`: the kernel copies a command's whole struct */
 	uint32_t aux_len; /* bytes that follow these: what SET_OPTION's pointer names, cut at
 			   * UCMA_AUX_MAX; or MIGRATE_ID's: a struct ucma_fd */
-	int32_t aux_err;  /* 0; -EFAULT: that memory cannot be read */
+	int32_t aux_err;  /* 0, or -EFAULT: these bytes cannot be read */
 	uint32_t no_response; /* the address for the response cannot be written */
 };
 
@@ -45,7 +45,7 @@ struct ucma_event {
 /* `len` bytes follow. */
 struct ucma_answer {
 	uint16_t cmd; /* RDMA_USER_CM_CMD_QUERY or INIT_QP_ATTR */
-	uint16_t len; /* a multiple of 8; a command with less room must ask */
+	uint16_t len; /* a multiple of 8; with less space a command asks the supervisor */
 	uint32_t key; /* the option; the QP state */
 };
 #define UCMA_AHEAD_MAX 1280 /* bytes of all answers */
@@ -54,7 +54,7 @@ struct ucma_answer {
 enum ucma_check {
 	UCMA_CHECK_ASKED, /* the first out_len bytes, before the command changes anything */
 	UCMA_CHECK_WHOLE, /* all bytes, before the command changes anything (ucma_migrate_id()) */
-	UCMA_CHECK_LATE,  /* when the response is copied, because the command changes nothing */
+	UCMA_CHECK_LATE,  /* at the copy of the response, because the command changes nothing */
 };
 #define UCMA_NO_ID UINT16_MAX
 
@@ -67,7 +67,7 @@ struct ucma_row {
 	uint16_t response; /* offset of the response's address within the struct */
 	uint16_t id;       /* offset of the id; UCMA_NO_ID: it names none */
 	enum ucma_check check;
-	uint16_t key; /* offset of what struct ucma_answer calls the key; 0: no such command */
+	uint16_t key; /* offset of the member for ucma_answer.key; 0: no such command */
 };
 extern const struct ucma_row ucma_rows[];
 extern const uint32_t ucma_nrows;

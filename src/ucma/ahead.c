@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the answers of a process that came ahead. Takes no lock and allocates nothing. */
+/* Owns the answers that come with an event. Takes no lock and allocates nothing. */
 #include "ucma/ahead.h"
 
 #include <string.h>

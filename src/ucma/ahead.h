@@ -24,7 +24,7 @@ struct ucma_ahead { /* of a process; zeroed: empty */
 	struct ucma_ahead_id ids[UCMA_AHEAD_IDS];
 };
 
-/* An id of a file, in this process; and its word, as it was or is. */
+/* An id of a file in this process, and a value of its word in seg_slot.changes, old or new. */
 struct ucma_whose {
 	uint32_t file, gen, id, changes;
 };

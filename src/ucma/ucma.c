@@ -54,7 +54,7 @@ static uint32_t copy_command(uint8_t *to, const uint8_t *from)
 	return row ? n + copy_readable(to + n, from + n, row->in) : n;
 }
 
-/* Changes nothing: what is compared with is stored again. */
+/* Changes no memory: it stores again the value that it compares with. */
 static bool is_writable(uint64_t addr, size_t n)
 {
 	for (uint64_t at = addr & ~3ul; at < addr + n; at = (at & ~(PAGE - 1)) + PAGE) {
@@ -161,7 +161,7 @@ static size_t known(const struct ucma_file *f, const struct request *q, void *ou
 			      out, h->out < room ? h->out : room);
 }
 
-/* GET_EVENT with room for all of an event. */
+/* A GET_EVENT whose response has space for a whole event. */
 static bool wants_event(const struct request *req)
 {
 	const struct ucma_row *row = row_of_whole(req);
@@ -188,7 +188,7 @@ static size_t copy_data(struct seg *s, const struct seg_evrec *rec, uint8_t *to)
 	return done;
 }
 
-/* The oldest event: 0 and *n bytes of `out`; -EAGAIN: none; -ETIMEDOUT: evq_wait(); else ask. */
+/* Takes the oldest event: 0 and *n bytes of `out`; -EAGAIN; -ETIMEDOUT: evq_wait(); else ask. */
 static int take_event(const struct ucma_file *f, const struct seg_evq *q, void *out, size_t *n)
 {
 	struct {
@@ -231,7 +231,7 @@ static int ask(const struct ucma_file *f, const struct request *q, void *out, si
 	return r;
 }
 
-/* A request without what its command names, and the address of the response. */
+/* Fills in a request but for the memory that it points to. Returns the response's address. */
 static uint64_t fill(struct request *q, uint32_t file, const void *buf, size_t count)
 {
 	q->call = (struct ucma_call){.file = file,

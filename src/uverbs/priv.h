@@ -155,7 +155,7 @@ struct uv_cmd {
 	const char *driver_in, *driver_out;
 	bool has_resp, has_udata;
 	bool destroys;
-	size_t needs[2]; /* offsets of driver operations that it needs */
+	size_t needs[2]; /* offsets in struct uv_driver of the operations that the method needs */
 	int (*handler)(struct uv_bundle *b);
 };
 /*

@@ -3,7 +3,7 @@
 #include <linux/capability.h>
 #include "uverbs/priv.h"
 
-/* The request, from the write command or the ioctl. */
+/* The attributes of a request, which comes from the write command or the ioctl. */
 struct qp_create {
 	uint32_t type, flags;
 	bool sig_all;

@@ -119,7 +119,7 @@ static int wq_create(struct uv_bundle *b)
 	if (uv_b_const(b, UVERBS_ATTR_CREATE_WQ_TYPE, 0) != IBV_WQT_RQ)
 		return uv_why(b, -EINVAL, "the only type of work queue is RQ");
 	wq->cq = (struct uv_cq *)uv_b_obj(b, UVERBS_ATTR_CREATE_WQ_CQ_HANDLE);
-	if (!wq->cq) /* the row calls it optional */
+	if (!wq->cq) /* its row calls this attribute optional, but it is needed */
 		return uv_why(b, -ENOENT, "a work queue has a CQ");
 	wq->pd = (struct uv_pd *)uv_b_obj(b, UVERBS_ATTR_CREATE_WQ_PD_HANDLE);
 	wq->type = IBV_WQT_RQ;

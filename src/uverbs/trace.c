@@ -190,7 +190,7 @@ static void rec_handle(struct uv_bundle *b, const char *name, uint32_t handle)
 	rec_object(b->trace, name, text);
 }
 
-/* The kind of an event file; the path of any other. */
+/* Shows the kind of an event file, or the path of any other file. */
 static void rec_fd(struct uv_bundle *b, const char *name, const struct uv_attr_def *d, int fd)
 {
 	char path[40], text[256];
@@ -377,7 +377,7 @@ void uv_trace_driver_out(struct uv_bundle *b, const void *p, size_t len)
 		   p, len);
 }
 
-/* New handles: the program gets them even if the call fails. */
+/* New handles are shown even if the call fails, because the program gets them. */
 static void trace_new_handles(struct uv_bundle *b)
 {
 	for (unsigned int i = 0; b->attrs && i < b->method->nattrs; i++) {
