@@ -39,7 +39,7 @@ struct cm_pkt {
 	uint8_t answer_hops; /* on Ethernet: the hop limit of answers to what has arrived */
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
-	uint8_t sgid[16], dgid[16]; /* of the GRH, or of the ends when there is none */
+	uint8_t sgid[16], dgid[16]; /* the GRH's; without a GRH the GIDs of the ends */
 	uint8_t mad[MAD_SIZE];
 };
 

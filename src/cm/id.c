@@ -99,7 +99,7 @@ struct cm_id *cm_find_id(const struct cm *cm, uint32_t host, uint32_t local_id, 
 
 /* ---- what is known of remote ends */
 
-/* An id that answers to its name no longer is no collision's partner (cm_acquire_id()). */
+/* An id that cm_acquire_id() no longer finds is not reported as a collision. */
 static bool insert(struct cm_table *t, struct cm_node *n, struct cm_key k, struct cm_id **other)
 {
 	*other = cm_table_insert(t, n, k);

@@ -68,9 +68,9 @@ struct cma_shown {
 	bool listens;
 	uint32_t pid; /* of the opener of its file */
 	const char *comm, *state, *ps;
-	const char *cm_state; /* of its half in src/cm, which has TIMEWAIT; NULL: it has none */
+	const char *cm_state; /* state of the id's cm_id, with TIMEWAIT; NULL: no cm_id */
 	uint32_t state_number, ps_number, qp_type, qpn;
-	uint16_t number; /* of its port, host order */
+	uint16_t number; /* port number of src, host order */
 	struct sockaddr_storage src, dst;
 };
 void cma_each(struct cma *c, void (*show)(void *arg, const struct cma_shown *s), void *arg);

@@ -222,7 +222,7 @@ uint32_t cma_at(const struct cma_id *id);
 void cma_roce_set_type(const struct cma_id *id, struct cm_path *p);
 /* cma_resolve_iboe_route(): fills the id's path. 0, -ENODEV. */
 int cma_roce_route(struct cma_id *id);
-/* cma_iboe_join_multicast(); a member without a group. */
+/* cma_iboe_join_multicast(). The member has no group at the SA. */
 int cma_roce_join(struct cma_id *id, struct cma_member *m);
 
 /* ---- listen.c, conn.c */

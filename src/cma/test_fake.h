@@ -52,7 +52,7 @@ struct cma {
 	struct ucma_event pushed;
 	uint8_t ahead[UCMA_AHEAD_MAX];
 	size_t npushed;
-	uint64_t ref, taken; /* the last event's, and the last that a reader has taken */
+	uint64_t ref, taken; /* number of the last event, and of the last that was read */
 	bool late;           /* it was taken after the device has looked */
 	bool full;           /* no room in the queues */
 	bool reads;          /* a reader takes the oldest event after each one that is dropped */

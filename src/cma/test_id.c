@@ -268,7 +268,7 @@ static void requests_can_be_rejected(void **state)
 	assert_int_equal(s->e.conn.len, CM_REJ_DATA);
 }
 
-/* The handler's answer: what a full backlog is. */
+/* The handler answers a request by an error, as with a full backlog. */
 static void requests_can_be_refused(void **state)
 {
 	struct cma_id *me;

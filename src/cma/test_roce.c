@@ -174,7 +174,7 @@ static struct cma_id *datagrams(uint32_t host, const char *text, void *of)
 	return id;
 }
 
-/* cma_iboe_join_multicast() */
+/* joins of cma_iboe_join_multicast() */
 static void a_group_is_joined_at_once(void **state)
 {
 	union cma_addr g = ip("239.1.2.3", 0);

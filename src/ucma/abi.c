@@ -41,7 +41,7 @@ const struct ucma_row ucma_rows[] = {
 	ROW(LEAVE_MCAST, destroy_id, ANSWER(destroy_id, OUT(destroy_id_resp))),
 	ROW(MIGRATE_ID, migrate_id, ANSWER(migrate_id, OUT(migrate_resp)),
 	    .check = UCMA_CHECK_WHOLE),
-	/* the longest of its answers */
+	/* QUERY has several responses: this one is the longest */
 	ROW(QUERY, query, ANSWER(query, OUT(query_addr_resp)), LATE, .key = AT(query, option)),
 	ROW(BIND, bind),
 	ROW(RESOLVE_ADDR, resolve_addr),

@@ -111,7 +111,7 @@ static void add_aux(struct request *q, uint32_t cmd, void (*fd_of)(int fd, struc
 	}
 }
 
-/* The response's address; 0: the command has none. The kernel undoes what it cannot answer. */
+/* The response's address; 0: none. The kernel undoes a command whose response it cannot copy. */
 static uint64_t response_of(struct request *q)
 {
 	const struct ucma_row *row = ucma_row_of(q->bytes, q->call.len);
@@ -149,7 +149,7 @@ static struct ucma_whose whose(const struct ucma_file *f, uint32_t id)
 				   atomic_load(&t->changes[id % SLOT_CHANGES])};
 }
 
-/* Bytes of its answer when that came ahead; 0: ask. */
+/* Length of the answer if it came with an event; 0: ask the supervisor. */
 static size_t known(const struct ucma_file *f, const struct request *q, void *out, size_t room)
 {
 	const struct ucma_row *row = row_of_whole(q);
