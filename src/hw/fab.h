@@ -161,12 +161,13 @@ struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	_Atomic uint32_t ports_owed;
 	/* are notices waiting to be sent; their last transaction ID */
 	_Atomic uint32_t notices, notice_tid;
-	struct seg_lock link_lock; /* for training of links; taken after a node's lock */
-	_Atomic uint32_t epoch;    /* incremented after each change of what fab_route() reads */
-	_Atomic uint32_t sm_state; /* enum fab_sm_state */
-	_Atomic uint32_t sm_dirty; /* something has changed since the SM's last sweep */
-	_Atomic uint32_t sm_port;  /* SEG_T_PORT index of the SM's port */
-	_Atomic uint32_t sm_act;   /* SMInfo:ActCount */
+	struct seg_lock link_lock;    /* for training of links; taken after a node's lock */
+	_Atomic uint32_t tables_turn; /* incremented after each change of forwarding tables */
+	_Atomic uint32_t epoch;       /* incremented after each change of what fab_route() reads */
+	_Atomic uint32_t sm_state;    /* enum fab_sm_state */
+	_Atomic uint32_t sm_dirty;    /* something has changed since the SM's last sweep */
+	_Atomic uint32_t sm_port;     /* SEG_T_PORT index of the SM's port */
+	_Atomic uint32_t sm_act;      /* SMInfo:ActCount */
 	uint32_t sm_again; /* another SM has managed the subnet: ask clients to register again */
 	uint32_t mc_top;   /* one more than the highest group index ever used */
 	uint32_t mc_mgids; /* MGIDs made by the SA */

@@ -297,7 +297,9 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	plug_all(s, t);
 	if (!o->no_sm && o->ipoib && fab_ipoib_group(s, o->max_mtu))
 		return -ENOSPC;
-	return o->no_sm ? 0 : fab_sm_sweep(s);
+	if (o->no_sm)
+		return 0;
+	return o->kept ? fab_sm_sweep_kept(s, o->kept) : fab_sm_sweep(s);
 }
 
 /* ---- the plain subnet: hosts of equal adapters, all on one switch, or on a tree of two levels */

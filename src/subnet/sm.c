@@ -21,7 +21,6 @@ static void sweep_free(struct sweep *w)
 	heap_free(w->first);
 	heap_free(w->to);
 	heap_free(w->port);
-	heap_free(w->load);
 	heap_free(w->end);
 	heap_free(w->end_sw);
 	heap_free(w->end_port);
@@ -29,6 +28,10 @@ static void sweep_free(struct sweep *w)
 	heap_free(w->by_sw);
 	heap_free(w->lids);
 	heap_free(w->lids_at);
+	heap_free(w->lid_port);
+	heap_free(w->nth);
+	heap_free(w->tier);
+	heap_free(w->leads);
 	heap_free(w->order);
 	heap_free(w->rank);
 	heap_free(w->hops);
@@ -36,6 +39,7 @@ static void sweep_free(struct sweep *w)
 	heap_free(w->down);
 	heap_free(w->what);
 	heap_free(w->live);
+	heap_free(w);
 }
 
 static bool sweep_alloc(struct sweep *w)
@@ -49,7 +53,6 @@ static bool sweep_alloc(struct sweep *w)
 	w->first = heap_zalloc(sizeof(*w->first) * (switches + 1));
 	w->to = heap_zalloc(sizeof(*w->to) * ports);
 	w->port = heap_zalloc(sizeof(*w->port) * ports);
-	w->load = heap_zalloc(sizeof(*w->load) * ports);
 	w->end = heap_zalloc(sizeof(*w->end) * ports);
 	w->end_sw = heap_zalloc(sizeof(*w->end_sw) * ports);
 	w->end_port = heap_zalloc(sizeof(*w->end_port) * ports);
@@ -57,6 +60,9 @@ static bool sweep_alloc(struct sweep *w)
 	w->by_sw = heap_zalloc(sizeof(*w->by_sw) * ports);
 	w->lids = heap_zalloc(sizeof(*w->lids) * FAB_LIDS);
 	w->lids_at = heap_zalloc(sizeof(*w->lids_at) * (switches + 1));
+	w->lid_port = heap_zalloc(FAB_LIDS);
+	w->nth = heap_zalloc(sizeof(*w->nth) * switches);
+	w->tier = heap_zalloc(switches);
 	w->order = heap_zalloc(sizeof(*w->order) * switches);
 	w->rank = heap_zalloc(sizeof(*w->rank) * switches);
 	w->hops = heap_zalloc(sizeof(*w->hops) * switches);
@@ -64,9 +70,10 @@ static bool sweep_alloc(struct sweep *w)
 	w->down = heap_zalloc(switches);
 	w->what = heap_zalloc(ports);
 	w->live = heap_zalloc(FAB_LIDS);
-	return w->sw_node && w->of_node && w->first && w->to && w->port && w->load && w->end &&
-	       w->end_sw && w->end_port && w->at && w->by_sw && w->lids && w->lids_at && w->order &&
-	       w->rank && w->hops && w->queue && w->down && w->what && w->live;
+	return w->sw_node && w->of_node && w->first && w->to && w->port && w->end && w->end_sw &&
+	       w->end_port && w->at && w->by_sw && w->lids && w->lids_at && w->lid_port && w->nth &&
+	       w->tier && w->order && w->rank && w->hops && w->queue && w->down && w->what &&
+	       w->live;
 }
 
 /* ---- finding switches and end ports */
@@ -312,32 +319,79 @@ static void activate(struct sweep *w)
 	}
 }
 
-static int sweep(struct seg *s)
+/* What this sweep sets stays in `kept` for the next one. */
+static int sweep(struct sweep *w, struct fab_sm_kept *kept)
 {
-	struct sweep w = {.s = s};
-	int r = -ENOMEM;
+	struct seg *s = w->s;
+	struct fab_subnet *sub = fab_subnet(s);
+	int r;
 
-	if (sweep_alloc(&w)) {
-		find_ends(&w);
-		sort_ends(&w);
-		find_cables(&w);
-		r = assign_lids(&w);
-		if (!r)
-			r = sweep_routes(&w);
-		fab_moved(s);
-		if (!r) {
-			fab_subnet(s)->sm_updn = w.updn;
-			sm_settle(&w);
-			r = fab_mcast_sweep(s);
-			activate(&w);
-			tell_services(&w);
-		}
+	w->turn = atomic_load(&sub->tables_turn);
+	find_ends(w);
+	sort_ends(w);
+	find_cables(w);
+	r = assign_lids(w);
+	if (!r)
+		r = sweep_routes(w, kept->last);
+	/* Another's change meanwhile has incremented it, too: the next sweep then sets all. */
+	atomic_fetch_add(&sub->tables_turn, 1);
+	w->turn++;
+	fab_moved(s);
+	if (!r) {
+		sub->sm_updn = w->updn;
+		sm_settle(w);
+		r = fab_mcast_sweep(s);
+		activate(w);
+		tell_services(w);
 	}
-	sweep_free(&w);
 	return r;
 }
 
-int fab_sm_sweep(struct seg *s)
+void fab_sm_forget(struct fab_sm_kept *kept)
+{
+	if (kept->last)
+		sweep_free(kept->last);
+	heap_free(kept->spare);
+	*kept = (struct fab_sm_kept){0};
+}
+
+/* The sweep becomes the last one. */
+static void keep(struct sweep *w, struct fab_sm_kept *kept)
+{
+	struct fab_sm_kept new = {.last = w};
+
+	if (kept->last) {
+		new.spare = kept->last->leads;
+		new.spare_size = kept->last->leads_size;
+		kept->last->leads = NULL;
+	}
+	fab_sm_forget(kept);
+	*kept = new;
+}
+
+static int sweep_kept(struct seg *s, struct fab_sm_kept *kept)
+{
+	struct sweep *w = heap_zalloc(sizeof(*w));
+	int r = -ENOMEM;
+
+	if (!w)
+		return r;
+	w->s = s;
+	w->leads = kept->spare;
+	w->leads_size = kept->spare_size;
+	kept->spare = NULL;
+	if (sweep_alloc(w))
+		r = sweep(w, kept);
+	if (!r && w->leads && !w->updn) {
+		keep(w, kept);
+		return r;
+	}
+	sweep_free(w);
+	fab_sm_forget(kept);
+	return r;
+}
+
+int fab_sm_sweep_kept(struct seg *s, struct fab_sm_kept *kept)
 {
 	struct fab_subnet *sub = fab_subnet(s);
 	int r = fab_subnet_trylock(s);
@@ -346,7 +400,16 @@ int fab_sm_sweep(struct seg *s)
 		return r;
 	/* Changes from here on require another sweep. */
 	atomic_store(&sub->sm_dirty, 0);
-	r = atomic_load(&sub->sm_state) == FAB_SM_MASTER ? sweep(s) : 0;
+	r = atomic_load(&sub->sm_state) == FAB_SM_MASTER ? sweep_kept(s, kept) : 0;
 	fab_subnet_unlock(s);
+	return r;
+}
+
+int fab_sm_sweep(struct seg *s)
+{
+	struct fab_sm_kept none = {0};
+	int r = fab_sm_sweep_kept(s, &none);
+
+	fab_sm_forget(&none);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the routing of the built-in subnet manager: forwarding tables, and the tree for multicast
- * packets. The sweep (sm.c) calls this with the subnet's lock held.
+ * Owns the forwarding tables that the built-in subnet manager makes. The sweep (sm.c) calls this
+ * with the subnet's lock held.
  */
 #include "subnet/wave.h"
 
@@ -10,29 +10,7 @@
 #include "hw/port.h"
 #include "util/heap.h"
 
-/* ---- distances */
-
-/*
- * Distances of all switches to one, in cables. Returns the number of switches that can be reached.
- */
-static uint32_t measure(struct sweep *w, uint32_t to)
-{
-	uint32_t head = 0, tail = 0;
-
-	memset(w->hops, 0xff, sizeof(*w->hops) * w->nsw);
-	w->hops[to] = 0;
-	w->queue[tail++] = (uint16_t)to;
-	while (head < tail) {
-		uint32_t i = w->queue[head++];
-
-		for (uint32_t c = w->first[i]; c < w->first[i + 1]; c++)
-			if (w->hops[w->to[c]] == SWEEP_FAR) {
-				w->hops[w->to[c]] = (uint16_t)(w->hops[i] + 1);
-				w->queue[tail++] = w->to[c];
-			}
-	}
-	return tail;
-}
+/* ---- up/down */
 
 /*
  * Distances over paths that go up and then down. A switch with a path that only goes down uses it
@@ -86,195 +64,73 @@ static bool leads(const struct sweep *w, uint32_t from, uint32_t cable)
 			     : w->rank[to] < w->rank[from];
 }
 
-/* ---- can the shortest paths block each other? */
-
-#define WORDS 4 /* bits for all neighbours of a switch */
+/* ---- which cable for which LID */
 
 /*
- * Channels: switch i to its k-th neighbour is number first[i] + k. `then`: the neighbour's channels
- * that a packet may take next, over all shortest paths between switches with adapters.
+ * The k-th LID at a switch takes the n cables in turn, beginning at a cable that depends on the
+ * number of that switch among those with adapters, so that all cables of a tree carry equally much:
+ * the last digit of the number (in base n) chooses at switches with adapters, the one before it at
+ * their neighbours, and so on. (Without the shift, all switches would choose by the same digit, and
+ * a switch would receive only LIDs for which it chooses one cable.) The choice depends on nothing
+ * else: after a change, only the paths that it concerns change.
  */
-struct channels {
-	uint32_t *first; /* [nsw + 1] */
-	uint16_t *to;
-	uint32_t *cable; /* one of the channel's cables */
-	uint64_t (*then)[WORDS];
-	uint32_t *before; /* number of channels that wait for this one */
-	uint32_t *queue;
-	uint32_t *dist; /* [nsw] sum of the distances to switches with adapters */
-	uint32_t n;
-};
-
-static void channels_free(struct channels *ch)
+static uint32_t first_turn(const struct sweep *w, uint32_t from, uint32_t to, uint32_t n)
 {
-	heap_free(ch->first);
-	heap_free(ch->to);
-	heap_free(ch->then);
-	heap_free(ch->cable);
-	heap_free(ch->before);
-	heap_free(ch->queue);
-	heap_free(ch->dist);
+	uint32_t digits = w->nth[to];
+
+	for (uint32_t i = 0; digits && i < w->tier[from]; i++)
+		digits /= n;
+	return digits % n;
 }
 
-static bool channels_alloc(const struct sweep *w, struct channels *ch)
+/* Numbers the switches with adapters, and the others; finds their distances to the former. */
+static void find_tiers(struct sweep *w)
 {
-	uint32_t cables = w->first[w->nsw] + 1, nsw = w->nsw + 1;
+	uint32_t head = 0, tail = 0, others = 0;
 
-	ch->first = heap_zalloc(sizeof(*ch->first) * nsw);
-	ch->to = heap_zalloc(sizeof(*ch->to) * cables);
-	ch->then = heap_zalloc(sizeof(*ch->then) * cables);
-	ch->cable = heap_zalloc(sizeof(*ch->cable) * cables);
-	ch->before = heap_zalloc(sizeof(*ch->before) * cables);
-	ch->queue = heap_zalloc(sizeof(*ch->queue) * cables);
-	ch->dist = heap_zalloc(sizeof(*ch->dist) * nsw);
-	return ch->first && ch->to && ch->cable && ch->then && ch->before && ch->queue && ch->dist;
-}
+	memset(w->tier, 0, w->nsw);
+	memset(w->down, 0, w->nsw);
+	for (uint32_t i = 0; i < w->nsw; i++)
+		if (sweep_has_adapters(w, i)) {
+			w->nth[i] = (uint16_t)tail;
+			w->down[i] = 1;
+			w->queue[tail++] = (uint16_t)i;
+		} else {
+			w->nth[i] = (uint16_t)others++;
+		}
+	for (; head < tail; head++) {
+		uint32_t i = w->queue[head];
 
-/* Parallel cables are one channel here: a packet that waits for one of them may wait for any. */
-static void find_channels(const struct sweep *w, struct channels *ch)
-{
-	for (uint32_t i = 0; i < w->nsw; i++) {
-		ch->first[i] = ch->n;
 		for (uint32_t c = w->first[i]; c < w->first[i + 1]; c++) {
-			uint32_t k = ch->first[i];
+			uint32_t to = w->to[c];
 
-			while (k < ch->n && ch->to[k] != w->to[c])
-				k++;
-			if (k == ch->n) {
-				ch->cable[k] = c;
-				ch->to[ch->n++] = w->to[c];
-			}
-		}
-	}
-	ch->first[w->nsw] = ch->n;
-}
-
-static bool has_adapters(const struct sweep *w, uint32_t sw)
-{
-	/* The switch's own port is the last of its ends. */
-	return w->at[sw + 1] - w->at[sw] > 1;
-}
-
-/* Adds the dependencies of a wave's paths. */
-static void add_paths(const struct wave *v, struct channels *ch, uint32_t nsw)
-{
-	for (uint32_t k = 0; k < ch->first[nsw]; k++) {
-		uint64_t taken = v->taken[ch->cable[k]];
-		uint32_t first = ch->first[ch->to[k]], last = ch->first[ch->to[k] + 1];
-
-		for (uint32_t m = first; taken && m < last; m++)
-			if (taken & v->leads[ch->cable[m]])
-				ch->then[k][(m - first) / 64] |= UINT64_C(1) << (m - first) % 64;
-	}
-}
-
-/* The switches with adapters among those of a wave. */
-static uint64_t with_adapters(const struct sweep *w, uint32_t base)
-{
-	uint64_t set = 0;
-
-	for (uint32_t k = 0; k < WAVE_BITS && base + k < w->nsw; k++)
-		set |= (uint64_t)has_adapters(w, base + k) << k;
-	return set;
-}
-
-/* Calls `fn` for every channel that a packet may wait for while it occupies `k`. */
-static void for_each_then(const struct channels *ch, uint32_t k,
-			  void (*fn)(struct channels *ch, uint32_t then), struct channels *arg)
-{
-	for (uint32_t b = 0; b < WORDS; b++)
-		for (uint64_t m = ch->then[k][b]; m; m &= m - 1)
-			fn(arg, ch->first[ch->to[k]] + 64 * b + (uint32_t)__builtin_ctzll(m));
-}
-
-static void count_one(struct channels *ch, uint32_t then)
-{
-	ch->before[then]++;
-}
-
-static void release_one(struct channels *ch, uint32_t then)
-{
-	if (!--ch->before[then])
-		ch->queue[ch->n++] = then;
-}
-
-/* Remove channels that no other waits for, repeatedly; only cycles remain. */
-static bool has_cycle(struct channels *ch)
-{
-	uint32_t all = ch->n;
-
-	for (uint32_t k = 0; k < all; k++)
-		for_each_then(ch, k, count_one, ch);
-	ch->n = 0;
-	for (uint32_t k = 0; k < all; k++)
-		if (!ch->before[k])
-			ch->queue[ch->n++] = k;
-	for (uint32_t q = 0; q < ch->n; q++)
-		for_each_then(ch, ch->queue[q], release_one, ch);
-	return ch->n != all;
-}
-
-/*
- * Orders the switches by their distance from the middle of their part of the subnet, which is the
- * switch nearest to all switches with adapters; also builds the tree of groups.
- */
-static void lay_tree(struct sweep *w, const uint32_t *dist)
-{
-	uint32_t head = 0, tail = 0;
-
-	memset(w->rank, 0xff, sizeof(*w->rank) * w->nsw);
-	for (uint32_t any = 0; any < w->nsw; any++) {
-		uint32_t root = any, n;
-
-		if (w->rank[any] != SWEEP_NO_SWITCH)
-			continue;
-		n = measure(w, any);
-		for (uint32_t q = 0; q < n; q++)
-			if (dist[w->queue[q]] < dist[root] ||
-			    (dist[w->queue[q]] == dist[root] && w->queue[q] < root))
-				root = w->queue[q];
-		w->rank[root] = (uint16_t)tail;
-		w->order[tail++] = (uint16_t)root;
-		fab_switch(w->s, fab_node(w->s, w->sw_node[root])->sw)->tree_up = SEG_NONE;
-		for (; head < tail; head++) {
-			uint32_t i = w->order[head];
-
-			for (uint32_t c = w->first[i]; c < w->first[i + 1]; c++) {
-				uint32_t to = w->to[c];
-				const struct fab_node *n = fab_node(w->s, w->sw_node[i]);
-
-				if (w->rank[to] != SWEEP_NO_SWITCH)
-					continue;
-				w->rank[to] = (uint16_t)tail;
-				w->order[tail++] = (uint16_t)to;
-				fab_switch(w->s, fab_node(w->s, w->sw_node[to])->sw)->tree_up =
-					fab_peer(w->s, n->port0 + w->port[c]);
-			}
-		}
-	}
-}
-
-static int choose(struct sweep *w, struct wave *v)
-{
-	struct channels ch = {0};
-	bool ok = channels_alloc(w, &ch);
-
-	if (ok) {
-		find_channels(w, &ch);
-		for (uint32_t base = 0; base < w->nsw; base += WAVE_BITS) {
-			uint64_t to = with_adapters(w, base);
-
-			if (!to)
+			if (w->down[to])
 				continue;
-			wave_run(w, v, base, to, ch.dist);
-			wave_take(w, v, to, has_adapters);
-			add_paths(v, &ch, w->nsw);
+			w->down[to] = 1;
+			w->tier[to] =
+				(uint8_t)(w->tier[i] < UINT8_MAX ? w->tier[i] + 1 : UINT8_MAX);
+			w->queue[tail++] = (uint16_t)to;
 		}
-		lay_tree(w, ch.dist);
-		w->updn = has_cycle(&ch);
 	}
-	channels_free(&ch);
-	return ok ? 0 : -ENOMEM;
+}
+
+/* Ports are far apart in memory, so their LIDs are collected once. */
+static void find_lids(struct sweep *w)
+{
+	uint32_t n = 0;
+
+	for (uint32_t sw = 0; sw < w->nsw; sw++) {
+		w->lids_at[sw] = n;
+		for (uint32_t i = w->at[sw]; i < w->at[sw + 1]; i++) {
+			const struct hw_port *p = seg_at(w->s, SEG_T_PORT, w->end[w->by_sw[i]]);
+
+			for (uint32_t k = 0; p && k < 1u << p->lmc && n < FAB_LIDS; k++) {
+				w->lid_port[n] = w->end_port[w->by_sw[i]];
+				w->lids[n++] = (uint16_t)(p->lid + k);
+			}
+		}
+	}
+	w->lids_at[w->nsw] = n;
 }
 
 /* ---- tables */
@@ -289,57 +145,19 @@ static struct fab_lft *table_of(const struct sweep *w, uint32_t sw)
 	return seg_at(w->s, SEG_T_LFT, fab_node(w->s, w->sw_node[sw])->sw);
 }
 
-#define FEW_LOADS 4u
-
-/* Sorts cables, the least used one first; of equal ones, the first. */
-static void sort_cables(const struct sweep *w, uint32_t *cable, uint32_t n)
-{
-	uint32_t was[FAB_MAX_PORT], low = UINT32_MAX, high = 0, at = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t load = w->load[cable[i]];
-
-		was[i] = cable[i];
-		low = load < low ? load : low;
-		high = load > high ? load : high;
-	}
-	/* Loads that are spread evenly differ by 1. */
-	for (uint32_t load = low; high - low < FEW_LOADS && load <= high; load++)
-		for (uint32_t i = 0; i < n; i++)
-			if (w->load[was[i]] == load)
-				cable[at++] = was[i];
-	for (uint32_t i = at; i < n; i++) {
-		uint32_t c = was[i];
-
-		for (at = i; at && w->load[cable[at - 1]] > w->load[c]; at--)
-			cable[at] = cable[at - 1];
-		cable[at] = c;
-	}
-}
-
-/*
- * Sets one switch's paths to the ends at another, which begin with these cables. LIDs of one port
- * take different paths if there are several (LMC).
- */
-static void route_from(struct sweep *w, struct fab_lft *t, uint32_t to, uint32_t *cable, uint32_t n)
+/* Sets one switch's paths to the ends at another, which begin at these ports. */
+static void route_from(const struct sweep *w, struct fab_lft *t, uint32_t from, uint32_t to,
+		       const uint8_t *port, uint32_t n)
 {
 	const uint16_t *lid = w->lids + w->lids_at[to];
-	uint32_t nlids = w->lids_at[to + 1] - w->lids_at[to], turn = 0;
-	uint8_t port[FAB_MAX_PORT];
+	uint32_t nlids = w->lids_at[to + 1] - w->lids_at[to], turn;
 
-	if (n > 1)
-		sort_cables(w, cable, n);
-	for (uint32_t i = 0; i < n; i++) {
-		w->load[cable[i]] += nlids / n + (i < nlids % n);
-		port[i] = w->port[cable[i]];
-	}
-	if (!n)
-		port[n++] = FAB_LFT_NONE;
-	if (n == 1) {
+	if (n < 2) {
 		for (uint32_t i = 0; i < nlids; i++)
-			set_lid(t, lid[i], port[0]);
+			set_lid(t, lid[i], n ? port[0] : FAB_LFT_NONE);
 		return;
 	}
+	turn = first_turn(w, from, to, n);
 	for (uint32_t i = 0; i < nlids; i++) {
 		set_lid(t, lid[i], port[turn]);
 		turn = turn + 1 == n ? 0 : turn + 1;
@@ -347,37 +165,90 @@ static void route_from(struct sweep *w, struct fab_lft *t, uint32_t to, uint32_t
 }
 
 /* Sets a switch's paths to its own ends. */
-static void route_own(struct sweep *w, uint32_t sw)
+static void route_own(const struct sweep *w, uint32_t sw)
 {
 	struct fab_lft *t = table_of(w, sw);
 
-	for (uint32_t i = w->at[sw]; i < w->at[sw + 1]; i++) {
-		const struct hw_port *p = seg_at(w->s, SEG_T_PORT, w->end[w->by_sw[i]]);
+	for (uint32_t i = w->lids_at[sw]; i < w->lids_at[sw + 1]; i++)
+		set_lid(t, w->lids[i], w->lid_port[i]);
+}
 
-		for (uint32_t k = 0; p && k < 1u << p->lmc; k++)
-			set_lid(t, p->lid + k, w->end_port[w->by_sw[i]]);
+static void route_updn(struct sweep *w)
+{
+	for (uint32_t to = 0; to < w->nsw; to++) {
+		measure_updn(w, to);
+		for (uint32_t from = 0; from < w->nsw; from++) {
+			uint8_t port[FAB_MAX_PORT];
+			uint32_t n = 0;
+
+			for (uint32_t c = w->first[from]; c < w->first[from + 1]; c++)
+				if (leads(w, from, c))
+					port[n++] = w->port[c];
+			if (from != to)
+				route_from(w, table_of(w, from), from, to, port, n);
+		}
 	}
 }
 
-/* Ports are far apart in memory, so their LIDs are collected once. */
-static void find_lids(struct sweep *w)
+/* Sets one switch's paths to switches of a wave: those in `which`. */
+static void route_wave(const struct sweep *w, const uint64_t *leads, uint32_t from, uint32_t base,
+		       uint64_t which)
 {
-	uint32_t n = 0;
+	struct fab_lft *t = table_of(w, from);
+	uint64_t set[WAVE_BITS] = {which};
+	uint32_t first = w->first[from], ncables = w->first[from + 1] - first;
+	uint32_t nsets = which ? wave_divide(leads + first, ncables, set) : 0;
 
-	for (uint32_t sw = 0; sw < w->nsw; sw++) {
-		w->lids_at[sw] = n;
-		for (uint32_t i = w->at[sw]; i < w->at[sw + 1]; i++) {
-			const struct hw_port *p = seg_at(w->s, SEG_T_PORT, w->end[w->by_sw[i]]);
+	for (uint32_t i = 0; i < nsets; i++) {
+		uint64_t any = set[i] & -set[i];
+		uint8_t port[FAB_MAX_PORT];
+		uint32_t n = 0;
 
-			for (uint32_t k = 0; p && k < 1u << p->lmc && n < FAB_LIDS; k++)
-				w->lids[n++] = (uint16_t)(p->lid + k);
+		for (uint32_t c = first; c < first + ncables; c++)
+			if (leads[c] & any)
+				port[n++] = w->port[c];
+		for (uint64_t m = set[i]; m; m &= m - 1)
+			route_from(w, t, from, base + (uint32_t)__builtin_ctzll(m), port, n);
+	}
+}
+
+static uint64_t whole_wave(const struct sweep *w, uint32_t n)
+{
+	uint32_t left = w->nsw - n * WAVE_BITS;
+
+	return left < WAVE_BITS ? (UINT64_C(1) << left) - 1 : UINT64_MAX;
+}
+
+/* Sets all paths from a switch, or if `differ` is given, those that it names (a word per wave). */
+static void route_switch(const struct sweep *w, uint32_t from, const uint64_t *differ)
+{
+	for (uint32_t n = 0; n < sweep_waves(w); n++) {
+		uint64_t which = differ ? differ[n] : whole_wave(w, n);
+
+		if (n == from / WAVE_BITS)
+			which &= ~(UINT64_C(1) << from % WAVE_BITS);
+		route_wave(w, sweep_leads(w, n), from, n * WAVE_BITS, which);
+	}
+}
+
+/* Without room for all waves' `leads`: one wave after the other. */
+static void route_each_wave(struct sweep *w, struct wave *v)
+{
+	v->leads = v->own;
+	for (uint32_t n = 0; n < sweep_waves(w); n++) {
+		wave_run(w, v, n * WAVE_BITS, 0, NULL);
+		for (uint32_t from = 0; from < w->nsw; from++) {
+			uint64_t which = whole_wave(w, n);
+
+			if (n == from / WAVE_BITS)
+				which &= ~(UINT64_C(1) << from % WAVE_BITS);
+			route_wave(w, v->leads, from, n * WAVE_BITS, which);
 		}
 	}
-	w->lids_at[w->nsw] = n;
 }
 
 /* LIDs that no port has any more, or whose port is unplugged. */
-static void clear_rest(struct sweep *w, uint32_t sw)
+static void clear_rest(const struct sweep *w, uint32_t sw)
 {
 	struct fab_switch *f = fab_switch(w->s, fab_node(w->s, w->sw_node[sw])->sw);
 	struct fab_lft *t = table_of(w, sw);
@@ -389,78 +260,120 @@ static void clear_rest(struct sweep *w, uint32_t sw)
 	f->linear_top = w->top;
 }
 
-static void route_updn(struct sweep *w)
+static void route_all(struct sweep *w, struct wave *v)
 {
-	for (uint32_t to = 0; to < w->nsw; to++) {
-		measure_updn(w, to);
-		for (uint32_t from = 0; from < w->nsw; from++) {
-			uint32_t cable[FAB_MAX_PORT], n = 0;
-
-			for (uint32_t c = w->first[from]; c < w->first[from + 1]; c++)
-				if (leads(w, from, c))
-					cable[n++] = c;
-			if (from != to)
-				route_from(w, table_of(w, from), to, cable, n);
-		}
-	}
+	for (uint32_t i = 0; i < w->nsw; i++)
+		route_own(w, i);
+	if (w->updn)
+		route_updn(w);
+	else if (!w->leads)
+		route_each_wave(w, v);
+	else
+		for (uint32_t i = 0; i < w->nsw; i++)
+			route_switch(w, i, NULL);
+	for (uint32_t i = 0; i < w->nsw; i++)
+		clear_rest(w, i);
 }
 
-/* Sets one switch's paths to the switches of a wave. */
-static void route_wave(struct sweep *w, const uint64_t *leads, uint32_t from, uint32_t base)
+/* ---- what the last sweep has set already */
+
+static bool same_lids(const struct sweep *w, const struct sweep *last, uint32_t sw)
 {
-	uint32_t n[WAVE_BITS] = {0}, cable[FAB_MAX_PORT];
-	uint8_t num[WAVE_BITS][FAB_MAX_PORT];
-	struct fab_lft *t = table_of(w, from);
+	uint32_t a = w->lids_at[sw], b = last->lids_at[sw], n = w->lids_at[sw + 1] - a;
 
-	for (uint32_t c = w->first[from]; c < w->first[from + 1]; c++)
-		for (uint64_t m = leads[c]; m; m &= m - 1) {
-			uint32_t k = (uint32_t)__builtin_ctzll(m);
-
-			num[k][n[k]++] = (uint8_t)(c - w->first[from]);
-		}
-	for (uint32_t k = 0; k < WAVE_BITS && base + k < w->nsw; k++) {
-		if (base + k == from)
-			continue;
-		for (uint32_t i = 0; i < n[k]; i++)
-			cable[i] = w->first[from] + num[k][i];
-		route_from(w, t, base + k, cable, n[k]);
-	}
+	return n == last->lids_at[sw + 1] - b &&
+	       !memcmp(w->lids + a, last->lids + b, n * sizeof(*w->lids)) &&
+	       !memcmp(w->lid_port + a, last->lid_port + b, n * sizeof(*w->lid_port));
 }
 
-/*
- * Fills one table after the other with the paths of several waves: going from table to table for
- * each wave would miss the processor's caches.
- */
-static void route_shortest(struct sweep *w, struct wave *v)
+static bool same_cables(const struct sweep *w, const struct sweep *last, uint32_t sw)
 {
-	for (uint32_t base = 0; base < w->nsw; base += WAVE_KEPT * WAVE_BITS) {
-		uint32_t n = 0;
+	uint32_t a = w->first[sw], b = last->first[sw], n = w->first[sw + 1] - a;
 
-		for (; n < WAVE_KEPT && base + n * WAVE_BITS < w->nsw; n++) {
-			v->leads = wave_kept(w, v, n);
-			wave_run(w, v, base + n * WAVE_BITS, 0, NULL);
-		}
-		for (uint32_t from = 0; from < w->nsw; from++)
-			for (uint32_t k = 0; k < n; k++)
-				route_wave(w, wave_kept(w, v, k), from, base + k * WAVE_BITS);
-	}
+	return n == last->first[sw + 1] - b && w->tier[sw] == last->tier[sw] &&
+	       !memcmp(w->port + a, last->port + b, n * sizeof(*w->port));
 }
 
-int sweep_routes(struct sweep *w)
+/* The switches to which other cables lead now, or which have other LIDs. */
+static void find_differences(const struct sweep *w, const struct sweep *last, uint64_t *differ,
+			     const uint64_t *moved)
 {
+	uint32_t nwaves = sweep_waves(w);
+
+	for (uint32_t n = 0; n < nwaves; n++)
+		for (uint32_t i = 0; i < w->nsw; i++) {
+			const uint64_t *now = sweep_leads(w, n) + w->first[i];
+			const uint64_t *was = sweep_leads(last, n) + last->first[i];
+			uint64_t set = moved[n];
+
+			for (uint32_t c = 0; c < w->first[i + 1] - w->first[i]; c++)
+				set |= now[c] ^ was[c];
+			differ[(size_t)i * nwaves + n] = set;
+		}
+}
+
+static void clear_gone(const struct sweep *w, const struct sweep *last)
+{
+	for (uint32_t lid = 0; lid < FAB_LIDS; lid++)
+		if (last->live[lid] && !w->live[lid])
+			for (uint32_t i = 0; i < w->nsw; i++)
+				set_lid(table_of(w, i), lid, FAB_LFT_NONE);
+	for (uint32_t i = 0; last->top != w->top && i < w->nsw; i++)
+		fab_switch(w->s, fab_node(w->s, w->sw_node[i])->sw)->linear_top = w->top;
+}
+
+/* Changes what the last sweep has set otherwise. False: no memory. */
+static bool route_changes(const struct sweep *w, const struct sweep *last)
+{
+	uint32_t nwaves = sweep_waves(w);
+	uint64_t *moved = heap_zalloc(sizeof(*moved) * (nwaves + 1));
+	uint64_t *differ = heap_zalloc(sizeof(*differ) * nwaves * (w->nsw + 1));
+
+	if (moved && differ) {
+		for (uint32_t i = 0; i < w->nsw; i++) {
+			bool same = same_lids(w, last, i);
+
+			if (!same || w->nth[i] != last->nth[i])
+				moved[i / WAVE_BITS] |= UINT64_C(1) << i % WAVE_BITS;
+			if (!same)
+				route_own(w, i);
+		}
+		find_differences(w, last, differ, moved);
+		for (uint32_t i = 0; i < w->nsw; i++)
+			route_switch(w, i,
+				     same_cables(w, last, i) ? differ + (size_t)i * nwaves : NULL);
+		clear_gone(w, last);
+	}
+	heap_free(moved);
+	heap_free(differ);
+	return moved && differ;
+}
+
+static bool comparable(const struct sweep *w, const struct sweep *last)
+{
+	return last && last->turn == w->turn && last->leads && w->leads && !last->updn &&
+	       !w->updn && last->nsw == w->nsw &&
+	       !memcmp(last->sw_node, w->sw_node, w->nsw * sizeof(*w->sw_node));
+}
+
+int sweep_routes(struct sweep *w, const struct sweep *last)
+{
+	size_t leads = sizeof(*w->leads) * w->first[w->nsw] * sweep_waves(w);
 	struct wave v;
-	int r = wave_init(w, &v) ? choose(w, &v) : -ENOMEM;
+	int r = -ENOMEM;
 
+	if (w->leads_size < leads || leads > SWEEP_LEADS_MAX) {
+		heap_free(w->leads);
+		w->leads = leads <= SWEEP_LEADS_MAX ? heap_zalloc(leads) : NULL;
+		w->leads_size = w->leads ? leads : 0;
+	}
+	find_tiers(w);
+	find_lids(w);
+	if (wave_init(w, &v))
+		r = sweep_choose(w, &v);
 	if (!r) {
-		find_lids(w);
-		for (uint32_t i = 0; i < w->nsw; i++)
-			route_own(w, i);
-		if (w->updn)
-			route_updn(w);
-		else
-			route_shortest(w, &v);
-		for (uint32_t i = 0; i < w->nsw; i++)
-			clear_rest(w, i);
+		if (!comparable(w, last) || !route_changes(w, last))
+			route_all(w, &v);
 	}
 	wave_finish(&v);
 	return r;

@@ -2,7 +2,7 @@
 /*
  * Owns the search for shortest paths to 64 switches at a time, a bit for each: breadth first from
  * all of them, with one operation per cable and distance instead of one per cable and switch.
- * sm_route.c calls this.
+ * sm_loop.c and sm_route.c call this.
  */
 #include "subnet/wave.h"
 
@@ -15,7 +15,7 @@ void wave_finish(struct wave *v)
 	heap_free(v->next);
 	heap_free(v->seen);
 	heap_free(v->used);
-	heap_free(v->all);
+	heap_free(v->own);
 	heap_free(v->taken);
 	heap_free(v->log);
 }
@@ -29,12 +29,12 @@ bool wave_init(const struct sweep *w, struct wave *v)
 	v->next = heap_zalloc(sizeof(*v->next) * nsw);
 	v->seen = heap_zalloc(sizeof(*v->seen) * nsw);
 	v->used = heap_zalloc(sizeof(*v->used) * nsw);
-	v->all = heap_zalloc(sizeof(*v->all) * cables * WAVE_KEPT);
-	v->leads = v->all;
+	v->own = heap_zalloc(sizeof(*v->own) * cables);
+	v->leads = v->own;
 	v->taken = heap_zalloc(sizeof(*v->taken) * cables);
 	/* Each switch has each of the bits at one distance. */
 	v->log = heap_zalloc(sizeof(*v->log) * nsw * WAVE_BITS);
-	return v->front && v->next && v->seen && v->used && v->all && v->taken && v->log;
+	return v->front && v->next && v->seen && v->used && v->own && v->taken && v->log;
 }
 
 /* The switches at the distance after that of log[a] to log[b - 1]. */
@@ -103,4 +103,20 @@ void wave_take(const struct sweep *w, struct wave *v, uint64_t to,
 			v->used[w->to[c]] |= set & v->leads[c];
 		}
 	}
+}
+
+uint32_t wave_divide(const uint64_t *leads, uint32_t n, uint64_t *set)
+{
+	uint32_t nsets = 1;
+
+	for (uint32_t c = 0; c < n; c++)
+		for (uint32_t i = nsets; leads[c] && i-- > 0;) {
+			uint64_t in = set[i] & leads[c];
+
+			if (!in || in == set[i])
+				continue;
+			set[i] &= ~in;
+			set[nsets++] = in;
+		}
+	return nsets;
 }

@@ -36,6 +36,12 @@ uint16_t sma_get_switch_info(const struct fab_mad_call *c)
 	return MAD_STATUS_OK;
 }
 
+static void tables_changed(struct seg *s)
+{
+	atomic_fetch_add(&fab_subnet(s)->tables_turn, 1);
+	fab_moved(s);
+}
+
 uint16_t sma_set_switch_info(const struct fab_mad_call *c)
 {
 	struct fab_switch *sw = sma_switch(c);
@@ -56,7 +62,7 @@ uint16_t sma_set_switch_info(const struct fab_mad_call *c)
 	if (LAYOUT_GET(switch_info, d, port_state_change)) /* writing 1 clears it */
 		atomic_store(&sw->state_change, 0);
 	if (atomic_exchange(&sw->linear_top, top) != top)
-		fab_moved(c->s);
+		tables_changed(c->s);
 	return sma_get_switch_info(c);
 }
 
@@ -98,7 +104,7 @@ uint16_t sma_set_lft(const struct fab_mad_call *c)
 		moved = true;
 	}
 	if (moved)
-		fab_moved(c->s);
+		tables_changed(c->s);
 	return MAD_STATUS_OK;
 }
 

@@ -15,6 +15,16 @@ struct fab_ip {
 	struct topo_addr addr;
 };
 
+struct sweep;
+/* For fab_sm_sweep_kept(). Empty when zeroed; fab_sm_forget() empties it. */
+struct fab_sm_kept {
+	struct sweep *last;
+	/* a buffer of the sweep before it, to be used again: fresh pages cost more than the search
+	 */
+	uint64_t *spare;
+	size_t spare_size;
+};
+
 struct fab_options {
 	/* For fab_create(). */
 	uint32_t hosts; /* >= 1; named h1, h2, ... */
@@ -31,7 +41,8 @@ struct fab_options {
 	bool ipoib;        /* the built-in SA creates IPoIB's broadcast group at its start */
 	struct fab_ip *ip; /* for the supervisor, when the fabric is made */
 	uint32_t nips;
-	bool netns; /* for the supervisor: a network namespace for each host */
+	bool netns;               /* for the supervisor: a network namespace for each host */
+	struct fab_sm_kept *kept; /* of the built-in SM's first sweep; may be NULL */
 };
 
 /*
@@ -50,6 +61,12 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o);
  * manages the subnet.
  */
 int fab_sm_sweep(struct seg *s);
+/*
+ * The same. What the SM has set stays in `kept`, and the next sweep changes only what differs, as
+ * long as nobody else changes forwarding tables.
+ */
+int fab_sm_sweep_kept(struct seg *s, struct fab_sm_kept *kept);
+void fab_sm_forget(struct fab_sm_kept *kept);
 
 /* Is the built-in SM at that port, and does it manage the subnet? */
 bool fab_sm_here(const struct seg *s, uint32_t port);

@@ -25,12 +25,17 @@ static bool nobody_at(struct seg *s)
 	return true;
 }
 
+struct sweep_job {
+	struct sup_job job; /* first */
+	struct fab_sm_kept *kept;
+};
+
 /* Do not wait for a process that is stopped with the lock: another job tries again. */
 static void run_sweep(struct sup_job *j)
 {
 	const struct timespec nap = {.tv_nsec = AGAIN_NS};
 
-	if (fab_sm_sweep(j->s) == -ETIMEDOUT)
+	if (fab_sm_sweep_kept(j->s, ((struct sweep_job *)j)->kept) == -ETIMEDOUT)
 		nanosleep(&nap, NULL);
 }
 
@@ -44,7 +49,7 @@ static void swept(struct sup *sup, struct sup_job *j)
 void sup_sweep(struct sup *sup)
 {
 	struct fab_subnet *sub = fab_subnet(&sup->seg);
-	struct sup_job *j;
+	struct sweep_job *j;
 	uint64_t again;
 
 	if (!fab_issm_retry(&sup->seg)) {
@@ -58,12 +63,13 @@ void sup_sweep(struct sup *sup)
 		    ? calloc(1, sizeof(*j))
 		    : NULL;
 	if (!j) {
-		fab_sm_sweep(&sup->seg);
+		fab_sm_sweep_kept(&sup->seg, &sup->kept);
 		return;
 	}
-	*j = (struct sup_job){.run = run_sweep, .done = swept, .s = &sup->seg};
+	*j = (struct sweep_job){.job = {.run = run_sweep, .done = swept, .s = &sup->seg},
+				.kept = &sup->kept};
 	sup->sweeping = true;
-	sup_work(sup, j);
+	sup_work(sup, &j->job);
 }
 
 /* ---- MADs ---- */

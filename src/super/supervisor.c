@@ -41,6 +41,7 @@ static int make_segment(struct sup *sup, const struct topo *topo)
 				 : r == -EFBIG ? " (ulimit -f?)"
 					       : "");
 	sup->seg.hdr->supervisor_pid = (uint32_t)getpid();
+	sup->fab.kept = &sup->kept;
 	r = topo ? fab_build(&sup->seg, topo, &sup->fab) : fab_create(&sup->seg, &sup->fab);
 	/* The supervisor takes locks, too, so it needs a memory slot, of no particular host. */
 	if (!r)
@@ -186,6 +187,7 @@ void sup_finish(struct sup *sup)
 	free(sup->used);
 	free(sup->rung);
 	sup_console_free(sup);
+	fab_sm_forget(&sup->kept);
 	if (sup->seg.hdr)
 		seg_unmap(&sup->seg);
 }

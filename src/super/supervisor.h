@@ -139,12 +139,13 @@ struct sup {
 	struct sup_work work;
 	struct sup_cm *cm; /* the hosts' connection managers (sup_cm.c) */
 	struct netns netns;
-	uint64_t trim_at;   /* when to look at the segment's memory */
-	uint64_t untrimmed; /* bytes that were left beside live objects the last time */
-	bool trimming;      /* a job gives it back */
-	bool sweeping;      /* a job changes the subnet; no other code here may */
-	bool sending;       /* a job handles the MADs of dead processes */
-	bool joined;        /* a process has opened a device */
+	uint64_t trim_at;        /* when to look at the segment's memory */
+	uint64_t untrimmed;      /* bytes that were left beside live objects the last time */
+	bool trimming;           /* a job gives it back */
+	struct fab_sm_kept kept; /* of the last sweep; the job's while `sweeping` */
+	bool sweeping;           /* a job changes the subnet; no other code here may */
+	bool sending;            /* a job handles the MADs of dead processes */
+	bool joined;             /* a process has opened a device */
 	bool stop;
 };
 
