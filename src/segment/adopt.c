@@ -67,7 +67,8 @@ static bool has_ended(const struct seg *s, uint32_t slot)
 	return !p || atomic_load(&p->state) == SEG_PROC_DEAD;
 }
 
-bool adopt_quiet(struct seg *s, uint64_t epoch)
+/* Has every thread left that began before `epoch`, the stopped ones, too? */
+static bool quiet(struct seg *s, uint64_t epoch)
 {
 	if (adopt_user(s, 0, epoch))
 		return false;
@@ -100,7 +101,7 @@ bool adopt_chunk_free(struct seg *s, uint32_t i)
 		atomic_store(&a->epoch, adopt_mark(s));
 		atomic_store(&a->ended, 1);
 	}
-	if (!adopt_quiet(s, atomic_load(&a->epoch)))
+	if (!quiet(s, atomic_load(&a->epoch)))
 		return false;
 	adopt_chunk_drop(s, i);
 	return true;

@@ -11,8 +11,6 @@ struct seg_ring;
 uint64_t adopt_mark(struct seg *s);
 /* An entry of the slot's process that noted an older epoch, or NULL. */
 struct seg_ring *adopt_user(struct seg *s, uint32_t slot, uint64_t epoch);
-/* Has every thread left that began before `epoch`, the stopped ones, too? */
-bool adopt_quiet(struct seg *s, uint64_t epoch);
 /* Frees a chunk that nobody uses. */
 void adopt_chunk_drop(struct seg *s, uint32_t chunk);
 /* True: the chunk is free. False: a thread may still copy to it; try again later. */

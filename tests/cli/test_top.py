@@ -374,7 +374,8 @@ class Screen(Top):
         self.up()
         pid, waits, err = self.states()
         t = self.start()
-        shown = t.wait_text('3 QPs')
+        t.wait_text('3 QPs')
+        shown = t.wait_text('q quit')  # the last line that is drawn
         self.assertRegex(shown[0], '^softhca top - lab .* sorted by rate')
         self.assertRegex(shown[-1], '^q quit')
         self.assertTrue(any(x.startswith(f'0x{waits:06x} h1/mlx5_0 ') and f' {pid} python3' in x for x in shown))
