@@ -6,7 +6,6 @@
  */
 #include "engine/link.h"
 #include "engine/priv.h"
-#include "engine/sig.h"
 #include "engine/transport.h"
 #include "fabric/fabric.h"
 #include "hw/mkey.h"
@@ -372,8 +371,7 @@ static enum eng_why scatter_length(struct eng_run *r, uint32_t off)
 
 		if (LAYOUT_GET(wqe_data, r->wqe + off, inline_seg))
 			return ENG_W_WQE_MALFORMED;
-		r->local.len += sig_wire_length(r->s, LAYOUT_GET32(wqe_data, r->wqe + off, lkey),
-						n ? n : UINT64_C(1) << 31);
+		r->local.len += n ? n : UINT64_C(1) << 31;
 	}
 	return ENG_W_NONE;
 }

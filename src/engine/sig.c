@@ -162,26 +162,10 @@ static bool block_begins(const struct sig_key *k, uint64_t data)
 	return !(k->mem.bytes && data % k->mem.block) && !(k->wire.bytes && data % k->wire.block);
 }
 
-/*
- * Offset `n` of a data segment in bytes of data. Signatures count if they are on both sides and are
- * not replaced by others: mlx5dv examples receive 4096 bytes into a key of 4100 that adds CRCs, and
- * rdma_rw_ctx_signature_init() of Linux takes them off where the wire has none.
- */
-static uint64_t local_data(const struct sig_key *k, uint64_t n)
-{
-	return k->same ? sig_data(&k->mem, n) : n;
-}
-
-static uint64_t local_wire(const struct sig_key *k, uint64_t n)
-{
-	return k->same ? n : sig_place(&k->wire, n);
-}
-
 enum eng_why sig_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
 		     const struct sig_key *k, uint64_t addr, uint64_t len, uint32_t qpn,
 		     uint32_t access)
 {
-	bool local = access & (HW_ACC_LOCAL_READ | HW_ACC_LOCAL_WRITE);
 	uint64_t off = addr - mk->start, end = off + len, from, to;
 	enum eng_why why;
 
@@ -189,12 +173,8 @@ enum eng_why sig_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
 		return ENG_W_LKEY_ACCESS;
 	if (end < off)
 		return ENG_W_LKEY_RANGE;
-	from = local ? local_data(k, off) : sig_data(&k->wire, off);
-	to = local ? local_data(k, end) : sig_data(&k->wire, end);
-	if (local) {
-		off = local_wire(k, off);
-		end = local_wire(k, end);
-	}
+	from = sig_data(&k->wire, off);
+	to = sig_data(&k->wire, end);
 	if (!block_begins(k, from) || off != sig_place(&k->wire, from) || to > k->longest ||
 	    to > mk->len || sig_place(&k->mem, to) > mk->len)
 		return ENG_W_LKEY_RANGE;
@@ -206,14 +186,6 @@ enum eng_why sig_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
 	return sgl_add_special(l, (struct mem_slot){ENG_SLOT_SIG, mk->key}, off, end - off)
 		       ? ENG_W_WQE_MALFORMED
 		       : ENG_W_NONE;
-}
-
-uint64_t sig_wire_length(struct seg *s, uint32_t key, uint64_t n)
-{
-	const struct hw_mkey *mk = hw_mkey(s, key);
-	struct sig_key k;
-
-	return mk && mk->bsf && !sig_open(s, mk, &k) ? local_wire(&k, n) : n;
 }
 
 enum eng_out sig_set_psv(struct eng_run *r)

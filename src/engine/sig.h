@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Signature keys. Data that moves through such a key is blocks, which have signatures in memory, on
- * the wire, or in both. What counts as data: offsets and lengths of a data segment do not count the
- * signatures that the device itself adds or removes; those of a request's rkey, and of messages,
- * are the wire's.
+ * the wire, or in both. Offsets and lengths, of data segments, rkeys and messages, are those of the
+ * wire: rdma_rw_ctx_signature_init() of Linux takes the signatures off a data segment's length
+ * where the wire has none, and rdma-core's test_mlx5_crypto.py sends 512 bytes of a key that adds
+ * CRCs on the wire into a receive of 512.
  */
 #ifndef SOFTHCA_ENGINE_SIG_H
 #define SOFTHCA_ENGINE_SIG_H
@@ -68,8 +69,6 @@ static inline uint64_t sig_place(const struct sig_domain *d, uint64_t data)
 enum eng_why sig_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
 		     const struct sig_key *k, uint64_t addr, uint64_t len, uint32_t qpn,
 		     uint32_t access);
-/* How many bytes of a message a data segment of `n` bytes takes, if its key exists. */
-uint64_t sig_wire_length(struct seg *s, uint32_t key, uint64_t n);
 /* sgl_copy_gated() where a list has signature keys. */
 int sig_copy(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src);
 enum eng_out sig_set_psv(struct eng_run *r);

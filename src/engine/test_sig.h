@@ -260,7 +260,7 @@ static inline void skey_configure(struct skey *k, uint32_t len)
 		psv_set(k->q, k->psv[1], &k->wire);
 }
 
-/* The lengths of `n` bytes of data in memory, on the wire, and in a data segment. */
+/* The lengths of `n` bytes of data in memory, and on the wire and in data segments. */
 static inline uint32_t mem_len(const struct skey *k, uint32_t n)
 {
 	return f_len(&k->mem, n);
@@ -268,10 +268,6 @@ static inline uint32_t mem_len(const struct skey *k, uint32_t n)
 static inline uint32_t wire_len(const struct skey *k, uint32_t n)
 {
 	return f_len(&k->wire, n);
-}
-static inline uint32_t seg_len(const struct skey *k, uint32_t n)
-{
-	return k->same ? mem_len(k, n) : n;
 }
 
 #endif

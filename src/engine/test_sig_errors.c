@@ -232,7 +232,7 @@ static void test_the_responder_reports(void **state)
 	skey_configure(&k, DATA);
 	f_image(&k.wire, p->a->mem, DATA, p->a->mem + PLAIN);
 	p->a->mem[PLAIN + 1039] ^= 1;
-	in = (struct t_sge){k.mk->key, 0, DATA};
+	in = (struct t_sge){k.mk->key, 0, 1040};
 	t_recv(p->b, &in, 1);
 	t_post(p->a, &wr);
 	done(p->a);
@@ -247,6 +247,15 @@ static void test_the_responder_reports(void **state)
 	done(p->a);
 	sigerr(p->b, &k, GUARD, WIRE, 520);
 	t_received(p->b, MLX5_CQE_RESP_SEND, 1038, 1);
+	/* one that ends before it: this block has none (rdma-core's test_mlx5_mkey.py) */
+	skey_configure(&k, DATA);
+	memset(p->b->mem + F_KEY_AT, 0, DATA);
+	out.len = 1032;
+	t_recv(p->b, &in, 1);
+	t_post(p->a, &wr);
+	done(p->a);
+	t_received(p->b, MLX5_CQE_RESP_SEND, 1032, 2);
+	assert_memory_equal(p->b->mem + F_KEY_AT, p->a->mem, DATA);
 }
 
 /* A READ and a WRITE of the responder's key. */
