@@ -72,7 +72,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(qpc_extension, 1);
 	CAP(dma_mmo_qp, 1);
 	CAP(log_dma_mmo_max_size, HW_LOG_MAX_MMO);
-	CAP(general_obj_types, fw_gobj_types());
+	CAP(general_obj_types, fw_gobj_types(k));
 	CAP(cqe_128_always, c->cqe_128_always);
 	CAP(cq_oi, 1);
 	CAP(cq_resize, 1);

@@ -21,6 +21,7 @@ struct gobj_type {
 	enum fw_r (*modify)(struct fw_call *k, uint32_t id, const void *body);
 	enum fw_r (*query)(struct fw_call *k, uint32_t id, void *body);
 	enum fw_r (*destroy)(struct fw_call *k, uint32_t id);
+	bool (*has)(const struct fw_call *k); /* has the adapter this type? NULL: every one has */
 };
 
 #define RESERVED_QPN_BYTES 16
@@ -119,18 +120,28 @@ static enum fw_r av_destroy(struct fw_call *k, uint32_t id)
 }
 
 static const struct gobj_type types[] = {
+	{PRM_GOBJ_DEK, &layout_encryption_key_obj, fw_dek_create, fw_dek_modify, fw_dek_query,
+	 fw_dek_destroy, fw_has_crypto},
+	{PRM_GOBJ_CRYPTO_LOGIN, &layout_crypto_login_obj, fw_login_create, NULL, fw_login_query,
+	 fw_login_destroy, fw_wraps_keys},
 	{PRM_GOBJ_SCHEDULING_ELEMENT, &layout_sched_elem, sched_create, sched_modify, sched_query,
-	 fw_sched_destroy},
-	{PRM_GOBJ_RESERVED_QPN, NULL, qpn_create, NULL, qpn_query, qpn_destroy},
-	{PRM_GOBJ_AV_QP_MAPPING, &layout_av_qp_mapping, av_create, NULL, av_query, av_destroy},
+	 fw_sched_destroy, NULL},
+	{PRM_GOBJ_RESERVED_QPN, NULL, qpn_create, NULL, qpn_query, qpn_destroy, NULL},
+	{PRM_GOBJ_AV_QP_MAPPING, &layout_av_qp_mapping, av_create, NULL, av_query, av_destroy,
+	 NULL},
 };
 
-uint64_t fw_gobj_types(void)
+static bool has_type(const struct fw_call *k, const struct gobj_type *t)
+{
+	return !t->has || t->has(k);
+}
+
+uint64_t fw_gobj_types(const struct fw_call *k)
 {
 	uint64_t bits = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
-		bits |= UINT64_C(1) << types[i].type;
+		bits |= (uint64_t)has_type(k, &types[i]) << types[i].type;
 	return bits;
 }
 
@@ -138,7 +149,7 @@ static const struct gobj_type *type_of(const struct fw_call *k)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (types[i].type == k->op_mod)
-			return &types[i];
+			return has_type(k, &types[i]) ? &types[i] : NULL;
 	return NULL;
 }
 

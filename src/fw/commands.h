@@ -427,6 +427,25 @@
 	  ALLOWED("0 at creation"))                                                                \
 	X(AV_QPN, 0xa0006, BAD_PARAM, "av_qp_mapping.qpn", ALLOWED("a QPN: 24 bits"))              \
 	X(AV_SELECT, 0xa0007, BAD_PARAM, "av_qp_mapping.modify_field_select", ALLOWED("0"))        \
+	X(DEK_SELECT, 0xa0008, BAD_PARAM, "encryption_key_obj.modify_field_select",                \
+	  ALLOWED("0 at creation; the key (1) later"))                                             \
+	X(DEK_PURPOSE, 0xa0009, BAD_PARAM, "encryption_key_obj.key_purpose",                       \
+	  ALLOWED("AES-XTS (3)"))                                                                  \
+	X(DEK_SIZE, 0xa000a, BAD_PARAM, "encryption_key_obj.key_size",                             \
+	  ALLOWED("128 bits (0) or 256 (1)"))                                                      \
+	X(DEK_PD, 0xa000b, BAD_RES, "encryption_key_obj.pd", NO_SUCH("PD"))                        \
+	X(DEK_LOGIN, 0xa000c, BAD_RES_STATE, "encryption_key_obj",                                 \
+	  BECAUSE("wrapped keys need a crypto login of the same context", "a login object"))       \
+	X(DEK_WRAP, 0xa000d, BAD_PARAM, "dek_key.word_0",                                          \
+	  BECAUSE("it was not wrapped by the import KEK", "keys and key tag, wrapped"))            \
+	X(DEK_MODIFY_PD, 0xa0102, BAD_PARAM, "encryption_key_obj.pd", ALLOWED("the key's own PD")) \
+	X(LOGIN_SELECT, 0xa000e, BAD_PARAM, "crypto_login_obj.modify_field_select", ALLOWED("0"))  \
+	X(LOGIN_CREDENTIAL, 0xa000f, BAD_PARAM, "crypto_login_obj.credential_pointer",             \
+	  ALLOWED("0: the only credential"))                                                       \
+	X(LOGIN_KEK, 0xa0010, BAD_PARAM, "crypto_login_obj.session_import_kek_ptr",                \
+	  ALLOWED("0: the only import KEK"))                                                       \
+	X(LOGIN_WRONG, 0xa0011, BAD_PARAM, "credential.word_0",                                    \
+	  BECAUSE("it is not the adapter's", "the credential, wrapped by the import KEK"))         \
 	X(GOBJ_MODIFY, 0xa0101, BAD_OP, "modify_general_object_in.op_mod",                         \
 	  BECAUSE("objects of this type cannot be modified", "scheduling elements (0x26)"))        \
 	X(GOBJ_NONE, 0xa0201, BAD_RES, "query_general_object_in.obj_id",                           \

@@ -256,8 +256,21 @@ enum fw_r fw_sched_modify(struct fw_call *k, uint32_t hierarchy, uint32_t id, co
 			  uint64_t sel);
 enum fw_r fw_sched_query(struct fw_call *k, uint32_t id, void *ctx);
 enum fw_r fw_sched_destroy(struct fw_call *k, uint32_t id);
-/* The general object types of this firmware, a bit each. (cmd_gobj.c) */
-uint64_t fw_gobj_types(void);
+/*
+ * The bodies of general objects: data encryption keys, and sessions in which wrapped ones may be
+ * loaded. (cmd_crypto.c)
+ */
+enum fw_r fw_dek_create(struct fw_call *k, const void *body, uint32_t *id);
+enum fw_r fw_dek_modify(struct fw_call *k, uint32_t id, const void *body);
+enum fw_r fw_dek_query(struct fw_call *k, uint32_t id, void *body);
+enum fw_r fw_dek_destroy(struct fw_call *k, uint32_t id);
+enum fw_r fw_login_create(struct fw_call *k, const void *body, uint32_t *id);
+enum fw_r fw_login_query(struct fw_call *k, uint32_t id, void *body);
+enum fw_r fw_login_destroy(struct fw_call *k, uint32_t id);
+bool fw_has_crypto(const struct fw_call *k);
+bool fw_wraps_keys(const struct fw_call *k);
+/* The general object types of this adapter, a bit each. (cmd_gobj.c) */
+uint64_t fw_gobj_types(const struct fw_call *k);
 /* May an RQ or SQ change from one PRM state to the other? (cmd_rq.c) */
 bool fw_wq_state_leads(uint64_t from, uint64_t to);
 

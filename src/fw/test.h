@@ -499,6 +499,37 @@ static inline void b_sched_id(struct env *e, uint16_t opcode, uint32_t id)
 }
 
 /* As libmlx5 makes and changes them: bw_share 10, max_average_bw 7. */
+/* A key of bytes that count up, in plaintext; the credential of wrapped ones. */
+#define DEK_IN 0x110
+static inline void b_gobj_dek(struct env *e, uint16_t opcode, uint32_t id)
+{
+	uint8_t *body = (uint8_t *)cmd_init(e, opcode, PRM_GOBJ_DEK) + 0x10;
+	uint8_t *key = LAYOUT_IN(encryption_key_obj, key, body);
+
+	LAYOUT_SET(create_general_object_in, e->in, obj_id, id);
+	LAYOUT_SET(encryption_key_obj, body, modify_field_select,
+		   opcode == PRM_OP_MODIFY_GENERAL_OBJECT ? PRM_DEK_SELECT_KEY : 0);
+	LAYOUT_SET(encryption_key_obj, body, key_purpose, PRM_DEK_AES_XTS);
+	LAYOUT_SET(encryption_key_obj, body, pd, e->pd);
+	for (uint8_t i = 0; i < 32; i++)
+		key[i] = i;
+}
+
+static inline void b_gobj_login(struct env *e)
+{
+	static const uint8_t credential[] = {
+		0x45, 0xbb, 0x01, 0x4a, 0xe5, 0x1d, 0x95, 0xd9, 0xd0, 0x42, 0x4c, 0x58,
+		0x91, 0x54, 0x0e, 0xf0, 0xfb, 0xba, 0x10, 0xef, 0x19, 0x11, 0x11, 0x8d,
+		0x2b, 0xde, 0x78, 0xb3, 0xc2, 0x67, 0x2b, 0x44, 0x60, 0x0c, 0xa8, 0xdd,
+		0x19, 0xfe, 0x4c, 0xd7, 0x61, 0x05, 0x49, 0x75, 0x11, 0xfb, 0x09, 0x68,
+	};
+	uint8_t *body =
+		(uint8_t *)cmd_init(e, PRM_OP_CREATE_GENERAL_OBJECT, PRM_GOBJ_CRYPTO_LOGIN) + 0x10;
+
+	hw_hca(&e->s, e->hca)->crypto = HW_CRYPTO_WRAPPED;
+	memcpy(LAYOUT_IN(crypto_login_obj, credential, body), credential, sizeof(credential));
+}
+
 static inline void b_gobj_sched(struct env *e, uint16_t opcode, uint32_t id, uint32_t type,
 				uint32_t parent)
 {

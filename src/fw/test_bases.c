@@ -72,6 +72,18 @@ static bool build_sched(struct env *e, enum base b)
 		cmd_init(e, PRM_OP_CREATE_GENERAL_OBJECT, PRM_GOBJ_AV_QP_MAPPING);
 		LAYOUT_SET(av_qp_mapping, e->in + 0x10, qpn, e->qp);
 		break;
+	case B_CREATE_DEK:
+		b_gobj_dek(e, PRM_OP_CREATE_GENERAL_OBJECT, 0);
+		break;
+	case B_MODIFY_DEK:
+		b_gobj_dek(e, PRM_OP_CREATE_GENERAL_OBJECT, 0);
+		assert_int_equal(run(e, e->in, DEK_IN, 0x10), FW_OK);
+		b_gobj_dek(e, PRM_OP_MODIFY_GENERAL_OBJECT,
+			   LAYOUT_GET32(create_general_object_out, e->out, obj_id));
+		break;
+	case B_CREATE_LOGIN:
+		b_gobj_login(e);
+		break;
 	case B_RTS2RTS_QP_EXT:
 		qp_to(e, PRM_QP_STATE_RTS);
 		b_qp_groups(e, PRM_OP_RTS2RTS_QP, e->group, e->group);
@@ -358,6 +370,10 @@ uint32_t base_len(const struct fw_cmd *cmd, enum base b)
 		return cmd->in->bytes + 16;
 	case B_CREATE_AV_QP_MAPPING:
 		return cmd->in->bytes + LAYOUT_SZ(av_qp_mapping);
+	case B_CREATE_DEK:
+	case B_MODIFY_DEK:
+	case B_CREATE_LOGIN:
+		return DEK_IN;
 	case B_RTS2RTS_QP_EXT:
 		return cmd->in->bytes + LAYOUT_SZ(qpc_ext);
 	default:

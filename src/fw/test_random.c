@@ -137,13 +137,19 @@ static void b_any_sched(struct env *e)
 static void b_any_gobj(struct env *e)
 {
 	static const uint16_t types[] = {PRM_GOBJ_SCHEDULING_ELEMENT, PRM_GOBJ_RESERVED_QPN,
-					 PRM_GOBJ_AV_QP_MAPPING};
+					 PRM_GOBJ_AV_QP_MAPPING, PRM_GOBJ_DEK};
+
+	if (!rnd(3)) {
+		b_gobj_dek(e, (uint16_t)(PRM_OP_CREATE_GENERAL_OBJECT + rnd(4)),
+			   rnd(2) ? rnd(40) : 0);
+		return;
+	}
 
 	b_gobj_sched(e, (uint16_t)(PRM_OP_CREATE_GENERAL_OBJECT + rnd(4)), rnd(2) ? rnd(40) : 0, 4,
 		     e->tsar);
-	LAYOUT_SET(cmd_in, e->in, op_mod, types[rnd(3)]);
+	LAYOUT_SET(cmd_in, e->in, op_mod, types[rnd(4)]);
 	if (rnd(2))
-		memset(e->in + 0x10, 0, 0x80);
+		memset(e->in + 0x10, 0, 0x100);
 }
 
 static void b_any_groups(struct env *e)

@@ -32,8 +32,31 @@ static void stream_of_dci(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint
 	hw_qp(&e->s, e->qp)->st = PRM_ST_DCI;
 }
 
+#define E_BODY(l, f, v)                                              \
+	{                                                            \
+		0x80 + LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH, (v) \
+	}
+
+static void no_crypto(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	hw_hca(&e->s, e->hca)->crypto = HW_CRYPTO_NONE;
+}
+
+static void wrapped_mode(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	hw_hca(&e->s, e->hca)->crypto = HW_CRYPTO_WRAPPED;
+}
+
+/* The key that follows is not wrapped. */
+static void logged_in(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	b_gobj_login(e);
+	assert_int_equal(run_as(e, c, e->in, *inlen, *outlen), FW_OK);
+	b_gobj_dek(e, PRM_OP_CREATE_GENERAL_OBJECT, 0);
+}
+
 static const struct refusal_row rows[] = {
-	R(GOBJ_TYPE, CREATE_GENERAL_OBJECT, E(cmd_in, op_mod, 0xc)),
+	R(GOBJ_TYPE, CREATE_GENERAL_OBJECT, E(cmd_in, op_mod, 0xb)),
 	R(GOBJ_TYPE, MODIFY_GENERAL_OBJECT, E(cmd_in, op_mod, 0x1f)),
 	R(GOBJ_TYPE, QUERY_GENERAL_OBJECT, E(cmd_in, op_mod, 0)),
 	R(GOBJ_TYPE, DESTROY_GENERAL_OBJECT, E(cmd_in, op_mod, 0xd)),
@@ -43,6 +66,25 @@ static const struct refusal_row rows[] = {
 	R(GOBJ_RESERVED, CREATE_RESERVED_QPN, {0x80, 8, 1}),
 	R(GOBJ_RANGE, CREATE_RESERVED_QPN, E(create_general_object_in, log_obj_range, 1)),
 	R(GOBJ_ID, CREATE_GENERAL_OBJECT, E(create_general_object_in, obj_id, 1)),
+	M(GOBJ_TYPE, CREATE_DEK, no_crypto, {0, 0, 0}),
+	M(GOBJ_LEN, CREATE_DEK, short_in, {0, 0, 0}),
+	R(GOBJ_RESERVED, CREATE_DEK, {0x80 + 0x48, 12, 1}),
+	R(DEK_SELECT, CREATE_DEK, E_BODY(encryption_key_obj, modify_field_select, 1)),
+	R(DEK_SELECT, MODIFY_DEK, E_BODY(encryption_key_obj, modify_field_select, 2)),
+	R(DEK_PURPOSE, CREATE_DEK, E_BODY(encryption_key_obj, key_purpose, 1)),
+	R(DEK_PURPOSE, MODIFY_DEK, E_BODY(encryption_key_obj, key_purpose, 0)),
+	R(DEK_SIZE, CREATE_DEK, E_BODY(encryption_key_obj, key_size, 2)),
+	R(DEK_PD, CREATE_DEK, E_BODY(encryption_key_obj, pd, NOBODY)),
+	M(DEK_LOGIN, CREATE_DEK, wrapped_mode, {0, 0, 0}),
+	M(DEK_LOGIN, MODIFY_DEK, wrapped_mode, {0, 0, 0}),
+	M(DEK_WRAP, CREATE_DEK, logged_in, {0, 0, 0}),
+	R(DEK_MODIFY_PD, MODIFY_DEK, E_BODY(encryption_key_obj, pd, NOBODY)),
+	R(GOBJ_NONE, MODIFY_DEK, E(create_general_object_in, obj_id, NOBODY)),
+	R(GOBJ_NONE, DESTROY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_DEK)),
+	R(LOGIN_SELECT, CREATE_LOGIN, E_BODY(crypto_login_obj, modify_field_select, 1)),
+	R(LOGIN_CREDENTIAL, CREATE_LOGIN, E_BODY(crypto_login_obj, credential_pointer, 1)),
+	R(LOGIN_KEK, CREATE_LOGIN, E_BODY(crypto_login_obj, session_import_kek_ptr, 1)),
+	R(LOGIN_WRONG, CREATE_LOGIN, {(0x10 + 0x40) * 8, 32, 1}),
 	R(AV_QPN, CREATE_AV_QP_MAPPING, {0x80 + 0x60, 32, 1 << 24}),
 	R(AV_SELECT, CREATE_AV_QP_MAPPING, {0x80, 64, 1}),
 	R(GOBJ_MODIFY, MODIFY_GENERAL_OBJECT, E(cmd_in, op_mod, PRM_GOBJ_RESERVED_QPN)),

@@ -12,6 +12,12 @@
 #define HW_PKEYS 16       /* per port; index 0 holds 0xffff */
 #define HW_COMP_VECTORS 8 /* per HCA, each with an EQ */
 
+/* How data encryption keys come to an adapter with crypto (hw_hca.crypto). */
+enum hw_crypto {
+	HW_CRYPTO_PLAINTEXT = 0,
+	HW_CRYPTO_WRAPPED = 1, /* by a key that the adapter has, in a session with its credential */
+	HW_CRYPTO_NONE = 2,    /* an adapter without crypto */
+};
 enum hw_model { HW_CX6 = 0, HW_CX7 = 1 };
 
 struct hw_host {
@@ -26,6 +32,7 @@ struct hw_hca {
 	uint32_t gen, flags;
 	struct seg_lock lock; /* protects the control plane of this HCA */
 	uint32_t model;       /* enum hw_model */
+	uint32_t crypto;      /* enum hw_crypto */
 	uint32_t host;
 	uint32_t dev_index; /* the N of mlx5_N and uverbsN on its host */
 	uint32_t nports;

@@ -152,6 +152,7 @@ static int hca_create(struct seg *s, uint32_t node_idx, const struct topo_node *
 	hca = seg_at(s, SEG_T_HCA, n->hca);
 	hca->node = node_idx;
 	hca->model = o->model;
+	hca->crypto = o->crypto;
 	hca->host = host_idx;
 	hca->dev_index = host->nhcas;
 	hca->nports = t->nports;

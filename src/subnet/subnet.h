@@ -31,6 +31,7 @@ struct fab_options {
 	uint32_t hcas;  /* per host, 1..16 */
 	uint32_t ports; /* per HCA, 1..HW_MAX_PORTS */
 	enum hw_model model;
+	enum hw_crypto crypto;
 	uint32_t link_speed, link_width; /* hw_port codes, from the capability table */
 	uint32_t max_mtu;                /* IBV code; on InfiniBand also the active one */
 	enum hw_link link;

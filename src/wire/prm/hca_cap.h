@@ -148,6 +148,8 @@
 	F(cmd_hca_cap, log_max_stride_sz_rq, 0x3a3, 5)            \
 	F(cmd_hca_cap, log_max_stride_sz_sq, 0x3b3, 5)            \
 	F(cmd_hca_cap, log_max_wq_sz, 0x3db, 5)                   \
+	F(cmd_hca_cap, aes_xts_single_block_le_tweak, 0x3f1, 1)   \
+	F(cmd_hca_cap, aes_xts_multi_block_be_tweak, 0x3f2, 1)    \
 	F(cmd_hca_cap, general_obj_types, 0x400, 64)              \
 	F(cmd_hca_cap, sq_ts_format, 0x440, 2)                    \
 	F(cmd_hca_cap, rq_ts_format, 0x442, 2)                    \
@@ -221,6 +223,19 @@
 	S(odp_cap, xrc_odp_caps, odp_per_transport_service_cap, 0x1c) \
 	S(odp_cap, dc_odp_caps, odp_per_transport_service_cap, 0x20)
 
+/* MLX5_CRYPTO_CAPS_WRAPPED_IMPORT_METHOD_AES of rdma-core */
+enum { PRM_CRYPTO_IMPORT_AES_XTS = 4 };
+#define PRM_L_crypto_caps(F, S)                                        \
+	F(crypto_caps, wrapped_crypto_operational, 0x00, 1)            \
+	F(crypto_caps, wrapped_crypto_going_to_commissioning, 0x01, 1) \
+	F(crypto_caps, wrapped_import_method, 0x18, 8)                 \
+	F(crypto_caps, log_max_num_deks, 0x2b, 5)                      \
+	F(crypto_caps, log_max_num_import_keks, 0x33, 5)               \
+	F(crypto_caps, log_max_num_creds, 0x3b, 5)                     \
+	F(crypto_caps, failed_selftests, 0x40, 16)                     \
+	F(crypto_caps, num_nv_import_keks, 0x50, 8)                    \
+	F(crypto_caps, num_nv_credentials, 0x58, 8)
+
 #define PRM_L_query_hca_cap_in(F, S)                 \
 	PRM_CMD_IN(F, query_hca_cap_in)              \
 	F(query_hca_cap_in, other_function, 0x40, 1) \
@@ -292,6 +307,7 @@
 	X(odp_cap, 0x100)                      \
 	X(device_event_cap, 0x40)              \
 	X(device_mem_cap, 0x100)               \
+	X(crypto_caps, 0x100)                  \
 	X(query_hca_cap_in, 0x10)              \
 	X(query_adapter_in, 0x10)              \
 	X(query_adapter_param_block, 0x100)    \

@@ -17,6 +17,7 @@ static const struct prm_variant variants[] = {
 	{&layout_hca_cap_union, 0x03, &layout_atomic_caps},
 	{&layout_hca_cap_union, 0x0c, &layout_qos_cap},
 	{&layout_hca_cap_union, 0x0f, &layout_device_mem_cap},
+	{&layout_hca_cap_union, 0x1a, &layout_crypto_caps},
 	{&layout_hca_cap_union, 0x20, &layout_cmd_hca_cap_2},
 };
 
