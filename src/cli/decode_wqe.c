@@ -64,6 +64,18 @@ static void masked_atomic(struct json_object *o, const uint8_t *p, size_t n, siz
 		segment(o, "atomic", &layout_wqe_atomic, p, n, at);
 }
 
+/* One format, of crypto or of signatures. */
+static void bsf(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
+{
+	if (LAYOUT_GET(wqe_crypto_bsf, p + *at, type) == WQE_BSF_TYPE_CRYPTO) {
+		segment(o, "bsf_crypto", &layout_wqe_crypto_bsf, p, n, at);
+		return;
+	}
+	segment(o, "bsf", &layout_wqe_bsf, p, n, at);
+	segment(o, "bsf_wire", &layout_wqe_bsf_inl, p, n, at);
+	segment(o, "bsf_memory", &layout_wqe_bsf_inl, p, n, at);
+}
+
 /*
  * The parts of a UMR: its control, the key's new context, and its list; a list that is not inline
  * is a data segment.
@@ -71,13 +83,14 @@ static void masked_atomic(struct json_object *o, const uint8_t *p, size_t n, siz
 static void umr(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 {
 	bool is_list = *at + WQE_SEG <= n && LAYOUT_GET(wqe_umr, p + *at, inline_list);
-	uint64_t strided = 0;
+	uint64_t strided = 0, bsfs = 0;
 	size_t end = n;
 
-	/* The offset is one of translations, or the size of a BSF at the end. */
-	if (is_list && !LAYOUT_GET(wqe_umr, p + *at, translation_offset_en) &&
-	    LAYOUT_GET(wqe_umr, p + *at, translation_offset) && n >= WQE_UMR_LIST + WQE_BSF_BYTES)
-		end -= WQE_BSF_BYTES;
+	/* The offset is one of translations, or the size of BSFs at the end. */
+	if (is_list && !LAYOUT_GET(wqe_umr, p + *at, translation_offset_en))
+		bsfs = LAYOUT_GET(wqe_umr, p + *at, translation_offset) * WQE_SEG / WQE_BSF_BYTES;
+	if (bsfs <= 2 && n >= WQE_UMR_LIST + bsfs * WQE_BSF_BYTES)
+		end -= bsfs * WQE_BSF_BYTES;
 	segment(o, "umr", &layout_wqe_umr, p, n, at);
 	segment(o, "mkc", &layout_mkc, p, n, at);
 	if (!is_list)
@@ -89,11 +102,8 @@ static void umr(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 	for (; *at + WQE_SEG <= end; strided -= !!strided)
 		segment(o, strided ? "repeat_ent" : "klm",
 			strided ? &layout_wqe_repeat_ent : &layout_wqe_klm, p, n, at);
-	if (end == n)
-		return;
-	segment(o, "bsf", &layout_wqe_bsf, p, n, at);
-	segment(o, "bsf_wire", &layout_wqe_bsf_inl, p, n, at);
-	segment(o, "bsf_memory", &layout_wqe_bsf_inl, p, n, at);
+	while (*at + WQE_BSF_BYTES <= n)
+		bsf(o, p, n, at);
 }
 
 static void segments(struct json_object *o, const uint8_t *p, size_t n)

@@ -3,8 +3,8 @@
  * The engine's private interfaces. For each WQE: sq.c fetches and dispatches, rc.c and ud.c
  * execute, transport.c has the differences of transports, atomic.c computes, resp.c is the
  * responder, srq.c its SRQ, mkey.c and xlt.c turn keys into memory, sig.c and sig_copy.c add and
- * check signatures, umr.c changes keys, mmo.c copies, cq.c writes completions, park.c waits,
- * state.c changes states and flushes, event.c raises events.
+ * check signatures, crypto.c encrypts, umr.c changes keys, mmo.c copies, cq.c writes completions,
+ * park.c waits, state.c changes states and flushes, event.c raises events.
  *
  * Lock order: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
  */
@@ -89,17 +89,22 @@ enum eng_why {
 	ENG_W_RNR,
 	ENG_W_XRC_SRQ,
 	ENG_W_SIG_PSV,
+	ENG_W_CRYPTO_KEY,
+	ENG_W_CRYPTO_LENGTH,
 	ENG_W_COUNT
 };
 
 extern const struct eng_failure eng_failures[ENG_W_COUNT];
 
+/* eng_sgl.sig: are there keys with signatures, or with crypto? */
+enum eng_sig { ENG_SIG_NONE, ENG_SIG_ONLY, ENG_SIG_CRYPTO };
+
 /* Pieces of memory in the order of the message, with space for a CQE and its owner byte. */
 struct eng_sgl {
 	uint32_t n;
-	bool mixed; /* the memory is not all in mem[0].slot */
-	bool sig;   /* parts are of signature keys; then it is mixed, too */
-	bool fault; /* after sig_copy(): memory of it is not mapped */
+	bool mixed;  /* the memory is not all in mem[0].slot */
+	uint8_t sig; /* enum eng_sig: parts are of signature keys; then it is mixed, too */
+	bool fault;  /* after sig_copy(): memory of it is not mapped */
 	uint64_t len;
 	struct mem_vec v[ENG_MAX_SG + 2];
 	struct mem_slot mem[ENG_MAX_SG + 2];
@@ -196,7 +201,7 @@ static inline void sgl_init(struct eng_sgl *l)
 	l->n = 0;
 	l->len = 0;
 	l->mixed = false;
-	l->sig = false;
+	l->sig = ENG_SIG_NONE;
 	l->fault = false;
 }
 int sgl_add(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Signature keys (mlx5dv_wr_set_mkey_sig_block(3), mlx5dv_mkey_check(3)): their format (BSF), start
- * values (PSV), and the memory behind a range of them.
+ * values (PSV), and the memory behind a range of them. Crypto keys have the same, with a BSF of
+ * crypto (crypto.c).
  * Called by mkey.c, xlt.c and umr.c. sig_copy.c moves the data.
  *
  * Inferred, as no document says it: each transfer starts with the tags in the BSF, and a block's
@@ -89,17 +90,17 @@ static uint64_t byte_mask(uint32_t mask)
 	return v;
 }
 
-bool sig_parse(const uint8_t bsf[WQE_BSF_BYTES], struct sig_key *k)
+static bool parse_sig(const uint8_t bsf[WQE_BSF_BYTES], uint32_t size, struct sig_key *k)
 {
 	uint32_t mem = LAYOUT_GET32(wqe_bsf, bsf, mem_bs);
 	uint32_t wire = LAYOUT_GET32(wqe_bsf, bsf, wire_bs);
 
-	*k = (struct sig_key){.same = LAYOUT_GET(wqe_bsf, bsf, sbs),
-			      .check = byte_mask(LAYOUT_GET32(wqe_bsf, bsf, check_byte_mask)),
-			      .longest = LAYOUT_GET(wqe_bsf, bsf, raw_data_size)};
+	k->same = LAYOUT_GET(wqe_bsf, bsf, sbs);
+	k->check = byte_mask(LAYOUT_GET32(wqe_bsf, bsf, check_byte_mask));
+	k->longest = LAYOUT_GET(wqe_bsf, bsf, raw_data_size);
 	if (!mem && !wire && !k->same)
 		return true;
-	if (LAYOUT_GET(wqe_bsf, bsf, bsf_size) != WQE_BSF_WITH_INLINE)
+	if (LAYOUT_GET(wqe_bsf, bsf, bsf_size) != size)
 		return false;
 	if (k->same)
 		k->copy = byte_mask(wire);
@@ -112,6 +113,31 @@ bool sig_parse(const uint8_t bsf[WQE_BSF_BYTES], struct sig_key *k)
 			  bsf + WQE_BSF_WIRE_INL))
 		return false;
 	return !k->same || k->mem.kind == k->wire.kind;
+}
+
+static bool is_crypto(const uint8_t *bsf)
+{
+	return LAYOUT_GET(wqe_crypto_bsf, bsf, type) == WQE_BSF_TYPE_CRYPTO;
+}
+
+bool sig_parse(const uint8_t *bsf, uint32_t entries, struct sig_key *k)
+{
+	const uint8_t *second = entries > HW_BSF_ENTRIES ? bsf + WQE_BSF_BYTES : NULL;
+	bool both = second && is_crypto(second);
+	const uint8_t *crypto = both ? second : is_crypto(bsf) ? bsf : NULL;
+	uint32_t size = both ? WQE_BSF_SIG_AND_CRYPTO : WQE_BSF_WITH_INLINE;
+
+	*k = (struct sig_key){0};
+	if (second && !both && (crypto || LAYOUT_GET(wqe_crypto_bsf, second, bsf_size)))
+		return false;
+	if (crypto && (LAYOUT_GET(wqe_crypto_bsf, crypto, bsf_size) != size ||
+		       !crypto_parse(crypto, &k->crypto)))
+		return false;
+	if (crypto != bsf && !parse_sig(bsf, size, k))
+		return false;
+	if (crypto && (crypto == bsf || k->crypto.longest < k->longest))
+		k->longest = k->crypto.longest;
+	return true;
 }
 
 static struct hw_obj *psv_of(struct seg *s, uint32_t idx, uint32_t pdn)
@@ -135,25 +161,33 @@ static bool psv_read(struct seg *s, uint32_t pdn, struct sig_domain *d)
 
 enum eng_why sig_open(struct seg *s, const struct hw_mkey *mk, struct sig_key *k)
 {
-	uint8_t bsf[WQE_BSF_BYTES];
+	uint8_t bsf[HW_BSF_MAX * HW_KLM_BYTES];
 
-	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++) {
+	for (uint32_t i = 0; i < mk->bsf_max; i++) {
 		const uint8_t *e = hw_klm_entry(s, mk, mk->klm_max + i);
 
 		if (!e)
 			return ENG_W_LKEY;
 		memcpy(bsf + i * HW_KLM_BYTES, e, HW_KLM_BYTES);
 	}
-	if (!sig_parse(bsf, k))
+	if (!mk->bsf_max || !sig_parse(bsf, mk->bsf_max, k))
 		return ENG_W_LKEY;
+	if (mk->crypto && !k->crypto.unit) /* mlx5dv_wr_set_mkey_crypto(3): it must be configured */
+		return ENG_W_CRYPTO_KEY;
 	return psv_read(s, mk->pdn, &k->mem) && psv_read(s, mk->pdn, &k->wire) ? ENG_W_NONE
 									       : ENG_W_SIG_PSV;
 }
 
-void sig_load(struct seg *s, const struct hw_mkey *mk, const uint8_t *bsf)
+void sig_load(struct seg *s, const struct hw_mkey *mk, const uint8_t *bsf, uint32_t entries)
 {
-	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++)
-		memcpy(hw_klm_entry(s, mk, mk->klm_max + i), bsf + i * HW_KLM_BYTES, HW_KLM_BYTES);
+	for (uint32_t i = 0; i < mk->bsf_max; i++) {
+		uint8_t *to = hw_klm_entry(s, mk, mk->klm_max + i);
+
+		if (i < entries)
+			memcpy(to, bsf + i * HW_KLM_BYTES, HW_KLM_BYTES);
+		else
+			memset(to, 0, HW_KLM_BYTES);
+	}
 }
 
 /* Do blocks of both sides begin here? */
@@ -179,10 +213,15 @@ enum eng_why sig_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
 	    to > mk->len || sig_place(&k->mem, to) > mk->len)
 		return ENG_W_LKEY_RANGE;
 	from = sig_place(&k->mem, from);
-	why = xlt_check(s, mk, mk->start + from, sig_place(&k->mem, to) - from, qpn, access);
+	to = sig_place(&k->mem, to);
+	why = xlt_check(s, mk, mk->start + from, to - from, qpn, access);
+	if (!why && k->crypto.unit)
+		why = k->crypto.on_wire ? crypto_check(s, mk, &k->crypto, off, end - off)
+					: crypto_check(s, mk, &k->crypto, from, to - from);
 	if (why)
 		return why;
-	l->sig = true;
+	if (l->sig != ENG_SIG_CRYPTO)
+		l->sig = k->crypto.unit ? ENG_SIG_CRYPTO : ENG_SIG_ONLY;
 	return sgl_add_special(l, (struct mem_slot){ENG_SLOT_SIG, mk->key}, off, end - off)
 		       ? ENG_W_WQE_MALFORMED
 		       : ENG_W_NONE;

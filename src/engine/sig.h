@@ -9,6 +9,7 @@
 #ifndef SOFTHCA_ENGINE_SIG_H
 #define SOFTHCA_ENGINE_SIG_H
 
+#include "engine/crypto.h"
 #include "engine/priv.h"
 
 enum sig_kind { SIG_NONE, SIG_DIF, SIG_CRC32, SIG_CRC32C, SIG_CRC64 };
@@ -34,18 +35,22 @@ struct sig_key {
 	uint64_t check;   /* bits of the input's signature that must be right */
 	uint64_t copy;    /* bits of it that go to the output */
 	uint64_t longest; /* bytes of data */
+	struct crypto_fmt crypto;
 };
 
-/* Read a BSF. False: it is malformed, or something that is not supported. */
-bool sig_parse(const uint8_t bsf[WQE_BSF_BYTES], struct sig_key *k);
+/*
+ * Read one BSF of signatures, crypto or both, of `entries` * 16 bytes. False: it is malformed, or
+ * something that is not supported.
+ */
+bool sig_parse(const uint8_t *bsf, uint32_t entries, struct sig_key *k);
 /* The same with a key's BSF; its PSVs must exist. */
 enum eng_why sig_open(struct seg *s, const struct hw_mkey *mk, struct sig_key *k);
 /* Copy an UMR's BSF behind the key's list. */
-void sig_load(struct seg *s, const struct hw_mkey *mk, const uint8_t *bsf);
+void sig_load(struct seg *s, const struct hw_mkey *mk, const uint8_t *bsf, uint32_t entries);
 
 static inline bool sig_has_any(const struct sig_key *k)
 {
-	return k->mem.bytes || k->wire.bytes;
+	return k->mem.bytes || k->wire.bytes || k->crypto.unit;
 }
 
 /* Bytes of data in the first `n` bytes of a side that has signatures. */

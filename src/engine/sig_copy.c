@@ -46,6 +46,7 @@ struct flow {
 	uint32_t moved;
 	uint8_t sig[SIG_MAX_BYTES];
 	struct sig_err err;
+	struct crypto_flow *crypto; /* NULL: the key has none */
 };
 
 static uint64_t sum_start(const struct sig_domain *d, uint64_t block)
@@ -178,8 +179,53 @@ static uint64_t sig_make(const struct flow *f, const struct sig_domain *d, const
 	return f->k.same ? (f->in & f->k.copy) | (v & ~f->k.copy) : v;
 }
 
+/* Moves bytes between `p` and one side of a key, as the flow's direction says. */
+typedef int flow_mover(struct flow *f, uint8_t *p, uint32_t n);
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The same through the key's crypto, which collects whole data units. */
+static int flow_crypt(struct flow *f, uint8_t *p, uint32_t n, flow_mover *move)
+{
+	struct crypto_flow *c = f->crypto;
+	int rc = 0;
+
+	while (n && !rc) {
+		bool begins = !c->len;
+		uint32_t m;
+
+		if (begins && !crypto_next(c))
+			return -EFAULT;
+		if (begins && f->out) {
+			rc = move(f, c->unit, c->len);
+			if (rc)
+				return rc;
+			crypto_unit(c);
+		}
+		m = least(n, c->len - c->done);
+		if (f->out)
+			memcpy(p, c->unit + c->done, m);
+		else
+			memcpy(c->unit + c->done, p, m);
+		c->done += m;
+		p += m;
+		n -= m;
+		if (c->done < c->len)
+			continue;
+		if (!f->out) {
+			crypto_unit(c);
+			rc = move(f, c->unit, c->len);
+		}
+		c->len = 0;
+	}
+	return rc;
+}
+
 /* Read or write the key's memory. The key was checked when it was added; it may have changed. */
-static int flow_memory(struct flow *f, uint8_t *p, uint32_t n, bool writes)
+static int flow_memory_raw(struct flow *f, uint8_t *p, uint32_t n)
 {
 	while (n) {
 		uint64_t part = n, va;
@@ -191,9 +237,9 @@ static int flow_memory(struct flow *f, uint8_t *p, uint32_t n, bool writes)
 		    xlt_resolve(f->s, f->mk, f->mk->start + f->at, &part, ENG_ANY_QP, 0, &mem, &va))
 			return -EFAULT;
 		if (mem.slot != ENG_SLOT_VOID)
-			rc = writes ? mem_write(f->s, mem, va, p, part)
-				    : mem_read(f->s, mem, va, p, part);
-		else if (!writes)
+			rc = f->out ? mem_read(f->s, mem, va, p, part)
+				    : mem_write(f->s, mem, va, p, part);
+		else if (f->out)
 			memset(p, 0, part);
 		if (rc)
 			return rc;
@@ -202,6 +248,12 @@ static int flow_memory(struct flow *f, uint8_t *p, uint32_t n, bool writes)
 		n -= (uint32_t)part;
 	}
 	return 0;
+}
+
+static int flow_memory(struct flow *f, uint8_t *p, uint32_t n)
+{
+	return f->crypto && !f->k.crypto.on_wire ? flow_crypt(f, p, n, flow_memory_raw)
+						 : flow_memory_raw(f, p, n);
 }
 
 /* A block in memory ends: its signature is read and checked, or made and written. */
@@ -213,7 +265,7 @@ static int memory_ends(struct flow *f)
 
 	if (!f->out)
 		sig_encode(d, sig_make(f, d, &f->mem), b);
-	rc = flow_memory(f, b, d->bytes, !f->out);
+	rc = flow_memory(f, b, d->bytes);
 	if (rc)
 		return rc;
 	if (f->out) {
@@ -265,11 +317,6 @@ static int data_ends(struct flow *f)
 	return 0;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
 static int move_sig(struct flow *f, uint8_t *p, uint32_t n)
 {
 	if (f->out)
@@ -282,7 +329,7 @@ static int move_sig(struct flow *f, uint8_t *p, uint32_t n)
 
 static int move_data(struct flow *f, uint8_t *p, uint32_t n)
 {
-	int rc = flow_memory(f, p, n, !f->out);
+	int rc = flow_memory(f, p, n);
 
 	if (rc)
 		return rc;
@@ -306,6 +353,24 @@ static int flow_move(struct flow *f, uint8_t *p, uint32_t n)
 		n -= m;
 	}
 	return rc;
+}
+
+static int flow_wire(struct flow *f, uint8_t *p, uint32_t n)
+{
+	return f->crypto && f->k.crypto.on_wire ? flow_crypt(f, p, n, flow_move)
+						: flow_move(f, p, n);
+}
+
+/* `n` bytes from byte `wire` on of a key with crypto, as they are on the wire. */
+static bool flow_open_crypto(struct flow *f, struct crypto_flow *c, uint64_t wire, uint64_t n)
+{
+	uint64_t end = sig_place(&f->k.mem, sig_data(&f->k.wire, wire + n));
+
+	f->crypto = c;
+	return c &&
+	       (f->k.crypto.on_wire
+			? crypto_open(c, f->s, f->mk, &f->k.crypto, f->out, wire, n)
+			: crypto_open(c, f->s, f->mk, &f->k.crypto, f->out, f->at, end - f->at));
 }
 
 static int flow_open(struct flow *f, struct seg *s, uint32_t key, uint64_t wire, bool out)
@@ -381,6 +446,7 @@ static int report(struct eng_run *r, const struct flow *f, bool local)
 struct end {
 	struct eng_cursor c;
 	bool out, local, open;
+	struct crypto_flow *crypto; /* room for a key that has crypto; NULL: the list has none */
 	struct flow f;
 };
 
@@ -422,12 +488,15 @@ static int keyed(struct eng_run *r, struct end *e, uint8_t *p, uint64_t *n)
 
 	if (!e->c.off)
 		rc = flow_open(&e->f, r->s, l->mem[e->c.i].gen, l->v[e->c.i].va, e->out);
+	if (!rc && !e->c.off && e->f.k.crypto.unit &&
+	    !flow_open_crypto(&e->f, e->crypto, l->v[e->c.i].va, rest))
+		rc = -EFAULT;
 	if (rc)
 		return rc;
 	e->open = true;
 	if (*n > rest)
 		*n = rest;
-	rc = flow_move(&e->f, p, (uint32_t)*n);
+	rc = flow_wire(&e->f, p, (uint32_t)*n);
 	return rc || *n < rest ? rc : end_close(r, e);
 }
 
@@ -450,23 +519,58 @@ static int end_move(struct eng_run *r, struct end *e, uint8_t *p, uint64_t n)
 	return rc;
 }
 
-int sig_copy(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src)
+/* The two lists of sig_copy(). */
+struct ends {
+	struct eng_sgl *dst, *src;
+	struct end to, from;
+};
+
+static int copy(struct eng_run *r, struct ends *e)
 {
-	bool own = r->opcode == WQE_OP_MMO;
-	struct end from = {.c = {.l = src}, .out = true, .local = own || src == &r->local};
-	struct end to = {.c = {.l = dst}, .local = own || dst == &r->local};
 	uint8_t buf[CHUNK];
 	int rc = 0;
 
-	sgl_trim(dst, src->len);
-	for (uint64_t rest = src->len, n; rest && !rc; rest -= n) {
+	for (uint64_t rest = e->src->len, n; rest && !rc; rest -= n) {
 		n = rest < CHUNK ? rest : CHUNK;
-		rc = end_move(r, &from, buf, n);
-		src->fault = rc == -EFAULT;
+		rc = end_move(r, &e->from, buf, n);
+		e->src->fault = rc == -EFAULT;
 		if (rc)
 			return rc;
-		rc = end_move(r, &to, buf, n);
-		dst->fault = rc == -EFAULT;
+		rc = end_move(r, &e->to, buf, n);
+		e->dst->fault = rc == -EFAULT;
 	}
-	return rc ? rc : end_close(r, &to);
+	return rc ? rc : end_close(r, &e->to);
+}
+
+/* Data units need much room on the stack: each of these two frames has that of one list. */
+__attribute__((noinline)) static int copy_crypto_to(struct eng_run *r, struct ends *e)
+{
+	struct crypto_flow c;
+
+	e->to.crypto = &c;
+	return copy(r, e);
+}
+
+__attribute__((noinline)) static int copy_crypto(struct eng_run *r, struct ends *e)
+{
+	struct crypto_flow c;
+
+	e->from.crypto = &c;
+	return e->dst->sig == ENG_SIG_CRYPTO ? copy_crypto_to(r, e) : copy(r, e);
+}
+
+int sig_copy(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src)
+{
+	bool own = r->opcode == WQE_OP_MMO;
+	struct ends e = {
+		.dst = dst,
+		.src = src,
+		.from = {.c = {.l = src}, .out = true, .local = own || src == &r->local},
+		.to = {.c = {.l = dst}, .local = own || dst == &r->local},
+	};
+
+	sgl_trim(dst, src->len);
+	if (src->sig == ENG_SIG_CRYPTO)
+		return copy_crypto(r, &e);
+	return dst->sig == ENG_SIG_CRYPTO ? copy_crypto_to(r, &e) : copy(r, &e);
 }

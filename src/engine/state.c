@@ -58,6 +58,9 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_RNR] = {CQE_SYND_RNR_RETRY_EXC, 0x87, "remote end has no receive posted"},
 	[ENG_W_XRC_SRQ] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8c,
 			   "XRC SRQ is unknown or of another domain than the remote QP"},
+	[ENG_W_CRYPTO_KEY] = {CQE_SYND_LOCAL_PROT, 0x58,
+			      "crypto key without crypto, or its DEK is not usable with it"},
+	[ENG_W_CRYPTO_LENGTH] = {CQE_SYND_LOCAL_PROT, 0x59, "AES-XTS cannot encrypt so many bytes"},
 	[ENG_W_SIG_PSV] = {CQE_SYND_LOCAL_PROT, 0x57, "PSV is unknown, or of another PD"},
 };
 

@@ -61,6 +61,7 @@ void eng_mkey_fields(struct hw_mkey *mk)
 	mk->log_entity = MKC32(log_page_size);
 	mk->slow = mk->mode > PRM_MKC_MTT || mk->umr_en;
 	mk->bsf = (uint8_t)MKC(bsf_en);
+	mk->crypto = (uint8_t)MKC(crypto_en);
 }
 
 /* May this QP change the key: does it exist, in the same domain? */
@@ -194,7 +195,7 @@ static void new_context(const struct hw_mkey *mk, const uint8_t *u, const uint8_
 				   layout_get(wqe_mkc, fields[i].bit, fields[i].width));
 }
 
-/* The BSF in the WQE, behind an inline list of `n` entries; NULL: none, *why if it is wrong. */
+/* The BSFs in the WQE, behind an inline list of `n` entries; NULL: none, *why if it is wrong. */
 static const uint8_t *bsf_of(const struct eng_run *r, const struct hw_mkey *mk, uint32_t n,
 			     enum eng_why *why)
 {
@@ -207,9 +208,10 @@ static const uint8_t *bsf_of(const struct eng_run *r, const struct hw_mkey *mk, 
 	if (!entries)
 		return NULL;
 	*why = ENG_W_WQE_MALFORMED;
-	if (LAYOUT_GET(wqe_umr, u, translation_offset_en) || entries != HW_BSF_ENTRIES ||
-	    !LAYOUT_GET(wqe_umr, u, inline_list) || mk->bsf_max != HW_BSF_ENTRIES ||
-	    r->bytes < off + WQE_BSF_BYTES || !sig_parse(r->wqe + off, &k))
+	if (LAYOUT_GET(wqe_umr, u, translation_offset_en) || entries % HW_BSF_ENTRIES ||
+	    !LAYOUT_GET(wqe_umr, u, inline_list) || entries > mk->bsf_max ||
+	    r->bytes < off + entries * HW_KLM_BYTES || !sig_parse(r->wqe + off, entries, &k) ||
+	    (k.crypto.unit && !mk->crypto))
 		return NULL;
 	*why = ENG_W_NONE;
 	return r->wqe + off;
@@ -252,7 +254,7 @@ static enum eng_why change(struct eng_run *r, struct hw_mkey *mk, const struct h
 			return why;
 	}
 	if (bsf)
-		sig_load(r->s, mk, bsf);
+		sig_load(r->s, mk, bsf, LAYOUT_GET32(wqe_umr, u, translation_offset));
 	memcpy(mk->mkc, to->mkc, sizeof(mk->mkc));
 	eng_mkey_fields(mk);
 	atomic_store_explicit(&mk->free, LAYOUT_GET32(mkc, to->mkc, free), memory_order_release);

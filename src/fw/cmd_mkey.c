@@ -65,6 +65,14 @@ static enum fw_r check_tail(const struct fw_call *k)
 	return FW_R_NONE;
 }
 
+/* One BSF, or two where one is of crypto. */
+static bool bsf_fits(const void *mkc)
+{
+	return mode_of(mkc) == PRM_MKC_KLM &&
+	       (MKC(bsf_octword_size) == HW_BSF_ENTRIES ||
+		(MKC(crypto_en) && MKC(bsf_octword_size) == HW_BSF_MAX));
+}
+
 static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
 {
 	if (MKC(free) && !MKC(umr_en))
@@ -73,10 +81,9 @@ static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
 		return FW_R_MKC_ACCESS_MODE;
 	if (MKC(length64) && !is_indirect(mkc))
 		return FW_R_MKC_LENGTH64;
-	if ((MKC(bsf_en) || MKC(bsf_octword_size)) &&
-	    (mode_of(mkc) != PRM_MKC_KLM || MKC(bsf_octword_size) != HW_BSF_ENTRIES))
+	if ((MKC(bsf_en) || MKC(bsf_octword_size)) && !bsf_fits(mkc))
 		return FW_R_MKC_BSF;
-	if (MKC(crypto_en))
+	if (MKC(crypto_en) > 1 || (MKC(crypto_en) && (!MKC(bsf_en) || !fw_has_crypto(k))))
 		return FW_R_MKC_CRYPTO;
 	if (MKC(start_addr) + MKC(len) < MKC(start_addr))
 		return FW_R_MKC_LEN;

@@ -220,8 +220,9 @@
 	  ALLOWED("0 for memory: a length is needed"))                                             \
 	X(MKC_LEN, 0x20006, BAD_PARAM, "mkc.len", ALLOWED("start_addr + len must not wrap"))       \
 	X(MKC_BSF, 0x20007, BAD_PARAM, "mkc.bsf_en",                                               \
-	  ALLOWED("0, or 1 in a KLM key with bsf_octword_size 4"))                                 \
-	X(MKC_CRYPTO, 0x20008, BAD_PARAM, "mkc.crypto_en", ALLOWED("0: crypto is not supported"))  \
+	  ALLOWED("0, or 1 in a KLM key with bsf_octword_size 4, or with crypto also 8"))          \
+	X(MKC_CRYPTO, 0x20008, BAD_PARAM, "mkc.crypto_en",                                         \
+	  ALLOWED("0, or 1 with bsf_en on an adapter with crypto"))                                \
 	X(MKC_PAGE_SIZE, 0x2000a, BAD_PARAM, "mkc.log_page_size", ALLOWED("12 to 31"))             \
 	X(MKC_TRANSLATIONS, 0x2000b, BAD_PARAM, "mkc.translations_octword_size",                   \
 	  BECAUSE("fewer translations than pages", "one for each page or more"))                   \

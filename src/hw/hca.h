@@ -64,6 +64,15 @@ struct hw_eq {
 	uint32_t uar, log_size;
 } SEG_ELEM;
 
+/*
+ * Does its crypto take several data units in one transfer? ConnectX-7 is of BlueField-3's age,
+ * which rdma-core names as the first that does (its commit dd8a5576c).
+ */
+static inline bool hw_hca_multi_block(const struct hw_hca *h)
+{
+	return h->model != HW_CX6;
+}
+
 static inline struct hw_hca *hw_hca(const struct seg *s, uint32_t i)
 {
 	return seg_live(s, SEG_T_HCA, i);

@@ -49,9 +49,10 @@ struct hw_mkey {
 	uint32_t klm;        /* SEG_T_KLM index of the first block of the list; 0: none */
 	uint32_t klm_max;    /* number of entries that its blocks can hold */
 	_Atomic uint32_t klm_n;
-	/* Signatures: */
-	uint8_t bsf_max; /* 16-byte parts of a BSF behind the list, at entry klm_max */
-	uint8_t bsf;     /* mkc.bsf_en: the BSF applies */
+	/* Signatures and crypto: */
+	uint8_t bsf_max; /* 16-byte parts of BSFs behind the list, at entry klm_max */
+	uint8_t bsf;     /* mkc.bsf_en: the BSFs apply */
+	uint8_t crypto;  /* mkc.crypto_en: one of them must be of crypto */
 	/* an error was reported since a UMR has set the count of errors */
 	_Atomic uint8_t sig_told;
 	struct adopt_run run; /* its pages that other processes have mapped */
@@ -74,6 +75,7 @@ struct hw_mkey {
  */
 #define HW_KLM_BYTES 16
 #define HW_BSF_ENTRIES 4 /* entries of a BSF, which is behind the list */
+#define HW_BSF_MAX 8     /* of both: signatures, crypto */
 #define HW_KLM_PER_BLOCK 60
 #define HW_KLM_MORE 11
 struct hw_klm {

@@ -890,6 +890,16 @@ class Decode(Why):
         got = self.fields(umr)
         self.assertEqual((got['mkc.bsf_en'], got['klm.byte_count'], got['bsf.mem_bs'], got['bsf.w_psv'],
                           got['bsf_memory.apptag'], got['bsf_memory.inc_reftag']), (1, 1024, 3, 9, 0xabcd, 1))
+        # the same with crypto behind the signatures: units of 520 bytes, DEK 7
+        umr, = self.parts('00000a25 00004211 00000008 00001400' '80000000 00010008 00000000 20003201'
+                          + '00000000' * 8 + '00000000 ffffff00 00000000 40000000' + '00000000' * 12
+                          + '00000400 00000142 00007f00 00001000' 'c0ff0103 ffffffff 42000009 00000008'
+                          + '00000000' * 8 + 'c000abcd 00000007 01800000 0040ffff'
+                          + 'c1010000 ffffffff 02000000 00000000' '01000000 00000000 00000000 00000000'
+                          + '00000007 00000000 00000000 00000055' + '00000000' * 4, '--wqe')
+        got = self.fields(umr)
+        self.assertEqual((got['klm.byte_count'], got['bsf.mem_bs'], got['bsf_crypto.enc_order'], got['bsf_crypto.bs_pointer'],
+                          got['bsf_crypto.dek_pointer']), (1024, 3, 1, 2, 7))
         psv, = self.parts('00000b20 00004202 00000008 00000000' '00000009 00000000 ffffffff 00000000', '--wqe')
         self.assertEqual((psv['name'], self.fields(psv)['psv.psv_index']), ('SET_PSV', 9))
         receive, = self.parts('00000040 00000142 00007f00 00001000 00000000 00000100 00000000 00000000',

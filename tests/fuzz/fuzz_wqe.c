@@ -22,7 +22,7 @@
 
 #define OPS 64
 #define DC_KEY UINT64_C(0x1122334455667788)
-enum { QPS = 12, DCI = 10, DCT = 11, SRQS = 3, CQS = QPS + 1, LISTS = 4, NKEYS = QPS + 3 + LISTS };
+enum { QPS = 12, DCI = 10, DCT = 11, SRQS = 3, CQS = QPS + 1, LISTS = 6, NKEYS = QPS + 3 + LISTS };
 
 /*
  * The arena (wqe_guard.c) with all mappings of the test bed, pages apart; the parts that keys
@@ -36,7 +36,7 @@ static struct t_qp *qp[QPS];
 static struct t_srq srq[SRQS];
 static struct t_cq xrc_cq;
 static uint32_t keys[NKEYS];
-static uint32_t psv;
+static uint32_t psv, dek;
 
 /* ---- the initial state, restored before each input */
 
@@ -169,30 +169,55 @@ static void good_bsf(uint8_t bsf[WQE_BSF_BYTES])
 	LAYOUT_SET(wqe_bsf_inl, bsf + WQE_BSF_MEM_INL, inc_reftag, 1);
 }
 
-/* A signature key over two parts of QP 1's memory. */
-static void sign(struct hw_mkey *mk)
+/* Units of 520 bytes, which ciphertext stealing ends. */
+static void good_crypto(uint8_t bsf[WQE_BSF_BYTES], uint8_t order)
+{
+	memset(bsf, 0, WQE_BSF_BYTES);
+	LAYOUT_SET(wqe_crypto_bsf, bsf, bsf_size, WQE_BSF_SIG_AND_CRYPTO);
+	LAYOUT_SET(wqe_crypto_bsf, bsf, type, WQE_BSF_TYPE_CRYPTO);
+	LAYOUT_SET(wqe_crypto_bsf, bsf, enc_order, order);
+	LAYOUT_SET(wqe_crypto_bsf, bsf, raw_data_size, UINT32_MAX);
+	LAYOUT_SET(wqe_crypto_bsf, bsf, bs_pointer, 2);
+	LAYOUT_SET(wqe_crypto_bsf, bsf, dek_pointer, dek);
+}
+
+static uint32_t new_obj(enum hw_obj_kind kind)
 {
 	struct hw_obj *o;
-	struct mlx5_wqe_umr_klm_seg *e;
-	uint8_t bsf[WQE_BSF_BYTES];
+	uint32_t i;
 
-	fz_check(!seg_alloc(&bed->s, SEG_T_OBJ, T_OWNER, &psv));
-	o = seg_at(&bed->s, SEG_T_OBJ, psv);
-	o->kind = HW_OBJ_PSV;
+	fz_check(!seg_alloc(&bed->s, SEG_T_OBJ, T_OWNER, &i));
+	o = seg_at(&bed->s, SEG_T_OBJ, i);
+	o->kind = kind;
 	o->ref[0].idx = bed->pd[1];
+	((struct hw_dek *)o->ctx)->bytes = 16;
+	return i;
+}
+
+/* A signature key over two parts of QP 1's memory; with `crypto` they are encrypted. */
+static void sign(struct hw_mkey *mk, bool crypto)
+{
+	uint32_t entries = crypto ? HW_BSF_MAX : HW_BSF_ENTRIES;
+	struct mlx5_wqe_umr_klm_seg *e;
+	uint8_t bsf[2 * WQE_BSF_BYTES];
+
 	for (uint32_t i = 0; i < 2; i++) {
 		e = (void *)hw_klm_entry(&bed->s, mk, i);
 		e->mkey = htobe32(keys[1]);
 		e->byte_count = htobe32(1600 + i * 160);
 		e->address = htobe64((uintptr_t)qp[1]->mem + i * 4096);
 	}
-	mk->klm_max -= HW_BSF_ENTRIES;
-	mk->bsf_max = HW_BSF_ENTRIES;
+	mk->klm_max -= entries;
+	mk->bsf_max = (uint8_t)entries;
 	good_bsf(bsf);
-	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++)
+	if (crypto)
+		LAYOUT_SET(wqe_bsf, bsf, bsf_size, WQE_BSF_SIG_AND_CRYPTO);
+	good_crypto(bsf + WQE_BSF_BYTES, WQE_CRYPTO_MEMORY_SIGNATURE);
+	for (uint32_t i = 0; i < entries; i++)
 		memcpy(hw_klm_entry(&bed->s, mk, mk->klm_max + i), bsf + i * HW_KLM_BYTES,
 		       HW_KLM_BYTES);
 	LAYOUT_SET(mkc, mk->mkc, bsf_en, 1);
+	LAYOUT_SET(mkc, mk->mkc, crypto_en, crypto);
 	LAYOUT_SET(mkc, mk->mkc, len, 3360);
 	LAYOUT_SET(mkc, mk->mkc, rr, 1);
 	LAYOUT_SET(mkc, mk->mkc, rw, 1);
@@ -234,7 +259,12 @@ static void up(void)
 	for (unsigned int i = 0; i < LISTS; i++)
 		keys[QPS + 3 + i] = t_indirect_key(bed, bed->pd[i % 2], PRM_MKC_KLM, 70)->key;
 	bind_parts(hw_mkey(&bed->s, keys[QPS + 3 + LISTS - 1]));
-	sign(hw_mkey(&bed->s, keys[QPS + 3 + 1]));
+	psv = new_obj(HW_OBJ_PSV);
+	dek = new_obj(HW_OBJ_DEK);
+	sign(hw_mkey(&bed->s, keys[QPS + 3 + 1]), false);
+	sign(hw_mkey(&bed->s, keys[QPS + 3 + 3]), true);
+	seg_for_each_live (&bed->s, SEG_T_HCA, i)
+		hw_hca(&bed->s, i)->model = HW_CX7; /* several units in a transfer */
 	wqe_arena_allow(qp[0]->mem + T_MEM, 4096);
 	wqe_arena_allow(qp[1]->mem + T_MEM, 4096);
 	save_all();
@@ -289,14 +319,20 @@ static unsigned int sges(struct fz *f, struct t_sge *s, unsigned int max, unsign
 	return n;
 }
 
-enum { UMR_MAX = 48 + 64 + 16 * 16 + WQE_BSF_BYTES };
+enum { UMR_MAX = 48 + 64 + 16 * 16 + 2 * WQE_BSF_BYTES };
 
 /* A BSF that is right but for some bytes. */
-static void a_bsf(struct fz *f, uint8_t *to)
+static void a_bsf(struct fz *f, uint8_t *to, uint32_t entries)
 {
+	uint8_t what = fz_u8(f);
+
 	good_bsf(to);
-	for (uint32_t n = fz_u8(f) % 4; n; n--) {
-		uint8_t at = fz_u8(f) % WQE_BSF_BYTES;
+	if (entries == HW_BSF_MAX) {
+		LAYOUT_SET(wqe_bsf, to, bsf_size, WQE_BSF_SIG_AND_CRYPTO);
+		good_crypto(to + WQE_BSF_BYTES, what >> 4 & 3);
+	}
+	for (uint32_t n = what % 4; n; n--) {
+		uint8_t at = fz_u8(f) % (entries * HW_KLM_BYTES);
 
 		to[at] = fz_u8(f);
 	}
@@ -309,6 +345,7 @@ static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[UMR_MAX])
 	struct mlx5_wqe_mkey_context_seg *mkc = (void *)(c + 1);
 	struct mlx5_wqe_umr_klm_seg *e = (void *)(mkc + 1);
 	uint8_t n = fz_u8(f) % 17, shape = fz_u8(f);
+	uint32_t entries;
 
 	memset(body, 0, UMR_MAX);
 	c->flags = fz_u8(f);
@@ -336,11 +373,12 @@ static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[UMR_MAX])
 		return 48 + 64 + n * 16u;
 	c->flags |= 0x80;
 	c->flags &= 0xef;
-	c->translation_offset = htobe16(HW_BSF_ENTRIES);
+	entries = n % 2 ? HW_BSF_MAX : HW_BSF_ENTRIES;
+	c->translation_offset = htobe16((uint16_t)entries);
 	c->mkey_mask |= htobe64(WQE_UMR_BSF_ENABLE | WQE_UMR_SIG_ERR);
 	mkc->flags_pd |= htobe32(1u << 30);
-	a_bsf(f, (uint8_t *)(e + n));
-	return 48 + 64 + n * 16u + WQE_BSF_BYTES;
+	a_bsf(f, (uint8_t *)(e + n), entries);
+	return 48 + 64 + n * 16u + entries * HW_KLM_BYTES;
 }
 
 /* What follows the control segment of a UMR or MMO, or the operands of an atomic. */

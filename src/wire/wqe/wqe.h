@@ -180,15 +180,42 @@ LAYOUT(wqe_bsf, 0x20, WQE_L_bsf)
 	F(wqe_bsf_inl, apptag_escape, 0x6f, 1) \
 	F(wqe_bsf_inl, app_bitmask, 0x70, 16)
 LAYOUT(wqe_bsf_inl, 0x10, WQE_L_bsf_inl)
-#define WQE_BSF_BYTES 0x40    /* both parts */
+#define WQE_BSF_BYTES 0x40    /* all parts of one kind */
 #define WQE_BSF_WIRE_INL 0x20 /* Byte offsets. */
 #define WQE_BSF_MEM_INL 0x30
-enum { WQE_BSF_WITH_INLINE = 2 };           /* bsf_size */
+/* bsf_size: the second, if a crypto BSF follows, and in that BSF */
+enum { WQE_BSF_WITH_INLINE = 2, WQE_BSF_SIG_AND_CRYPTO = 3 };
 enum { WQE_DIF_CRC = 1, WQE_DIF_IPCS = 2 }; /* sig_type */
 /* w_bfs, m_bfs: 0 for T10-DIF, or a CRC and flags. */
 #define WQE_BFS_CRC 0xf0
 enum { WQE_BFS_CRC32 = 0x20, WQE_BFS_CRC32C = 0x40, WQE_BFS_CRC64 = 0x50 };
 enum { WQE_BFS_REPEAT = 2, WQE_BFS_SEED_0 = 1 };
+
+/*
+ * The same of crypto keys, alone or behind that of signatures (struct mlx5_crypto_bsf in
+ * rdma-core's providers/mlx5/wqe.h). `type` tells the two apart.
+ */
+#define WQE_L_crypto_bsf(F)                                  \
+	F(wqe_crypto_bsf, bsf_size, 0x00, 2)                 \
+	F(wqe_crypto_bsf, type, 0x04, 4)                     \
+	F(wqe_crypto_bsf, enc_order, 0x08, 8)                \
+	F(wqe_crypto_bsf, enc_standard, 0x18, 8)             \
+	F(wqe_crypto_bsf, raw_data_size, 0x20, 32)           \
+	F(wqe_crypto_bsf, bs_pointer, 0x40, 8)               \
+	F(wqe_crypto_bsf, xts_tweak_0, 0x80, 64, LAYOUT_HEX) \
+	F(wqe_crypto_bsf, xts_tweak_8, 0xc0, 64, LAYOUT_HEX) \
+	F(wqe_crypto_bsf, dek_pointer, 0x108, 24)            \
+	F(wqe_crypto_bsf, keytag, 0x140, 64, LAYOUT_HEX)
+LAYOUT(wqe_crypto_bsf, 0x40, WQE_L_crypto_bsf)
+#define WQE_CRYPTO_TWEAK 0x10         /* byte offset */
+enum { WQE_BSF_TYPE_CRYPTO = 1 };     /* type */
+enum { WQE_CRYPTO_AES_XTS = 0 };      /* enc_standard */
+enum {                                /* enc_order: what is encrypted */
+       WQE_CRYPTO_WIRE_SIGNATURE = 0, /* on the wire, with its signatures */
+       WQE_CRYPTO_MEMORY_SIGNATURE = 1,
+       WQE_CRYPTO_RAW_WIRE = 2, /* data only */
+       WQE_CRYPTO_RAW_MEMORY = 3,
+};
 
 /*
  * Address vector of a datagram; without `ext` it has only the first 16 bytes. On Ethernet rlid is
