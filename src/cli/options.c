@@ -28,6 +28,10 @@ static const struct word doorbells[] = {{"trap", 0}, {"poll", 0}, {NULL, 0}};
 static const struct word memlocks[] = {{"account", 0}, {"enforce", 0}, {NULL, 0}};
 static const struct word sms[] = {{"builtin", 0}, {"none", 1}, {NULL, 0}};
 static const struct word links[] = {{"ib", HW_LINK_IB}, {"eth", HW_LINK_ETH}, {NULL, 0}};
+static const struct word cryptos[] = {{"plaintext", HW_CRYPTO_PLAINTEXT},
+				      {"wrapped", HW_CRYPTO_WRAPPED},
+				      {"none", HW_CRYPTO_NONE},
+				      {NULL, 0}};
 static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0}};
 
 static const struct word trace_sorts[] = {
@@ -210,6 +214,9 @@ static const struct opt_row rows[] = {
 	 .given = CLI_SIZE | CLI_SHAPE},
 	{CLI_MAKERS, "ports", 0, "N", "number of ports of each HCA (1)",
 	 NUMBER(fab.ports, 1, HW_MAX_PORTS), .given = CLI_SIZE | CLI_SHAPE},
+	{CLI_MAKERS, "crypto", 0, "plaintext|wrapped|none",
+	 "how data encryption keys come to the adapters, or adapters without crypto (plaintext)",
+	 VALUE(enum hw_crypto, fab.crypto, cryptos), .given = CLI_SHAPE},
 	{CLI_MAKERS | CLI_TOPO, "device", 0, "cx6|cx7", "model: ConnectX-6 or ConnectX-7 (cx6)",
 	 VALUE(enum hw_model, fab.model, devices), .given = CLI_SHAPE},
 	{CLI_MAKERS, "topo", 0, "SPEC",

@@ -68,7 +68,10 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(sig_block_4048, 1);
 	CAP(sig_crc32c, 1);
 	CAP(sig_crc64_xp10, 1);
-	CAP(log_max_bsf_list_size, 2); /* log2 of HW_BSF_ENTRIES */
+	CAP(log_max_bsf_list_size, fw_has_crypto(k) ? 3 : 2); /* log2 of HW_BSF_* */
+	CAP(crypto, fw_has_crypto(k));
+	CAP(aes_xts_single_block_le_tweak, fw_has_crypto(k) && !hw_hca_multi_block(k->hca));
+	CAP(aes_xts_multi_block_be_tweak, fw_has_crypto(k) && hw_hca_multi_block(k->hca));
 	CAP(qpc_extension, 1);
 	CAP(dma_mmo_qp, 1);
 	CAP(log_dma_mmo_max_size, HW_LOG_MAX_MMO);
@@ -217,6 +220,20 @@ static void cap_device_mem(const struct fw_call *k, void *cap)
 	LAYOUT_SET(device_mem_cap, cap, max_memic_size, HW_MEMIC_SIZE);
 }
 
+/* One import KEK and one credential (cmd_crypto.c): the logarithms of both counts are 0. */
+static void cap_crypto(const struct fw_call *k, void *cap)
+{
+	if (!fw_has_crypto(k))
+		return;
+	LAYOUT_SET(crypto_caps, cap, log_max_num_deks, k->caps->log_max_obj);
+	if (!fw_wraps_keys(k))
+		return;
+	LAYOUT_SET(crypto_caps, cap, wrapped_crypto_operational, 1);
+	LAYOUT_SET(crypto_caps, cap, wrapped_import_method, PRM_CRYPTO_IMPORT_AES_XTS);
+	LAYOUT_SET(crypto_caps, cap, num_nv_import_keks, 1);
+	LAYOUT_SET(crypto_caps, cap, num_nv_credentials, 1);
+}
+
 /*
  * The capability groups that programs ask for. A group without a filler is all zero, as none of it
  * is supported; a group not listed is refused, as a card refuses an unknown one.
@@ -238,7 +255,7 @@ static const struct {
 	{0x0c, "qos", cap_qos},
 	{0x0f, "device memory", cap_device_mem},
 	{0x14, "device event", cap_event},
-	{0x1a, "crypto", NULL},
+	{0x1a, "crypto", cap_crypto},
 	{0x20, "general 2", NULL},
 };
 

@@ -2,9 +2,11 @@
 /* Data encryption keys and crypto logins. */
 #include "fw/test.h"
 #include "hw/hca.h"
+#include "hw/mkey.h"
 #include "hw/obj.h"
 #include "wire/prm/gobj.h"
 #include "wire/prm/hca_cap.h"
+#include "wire/prm/mkey.h"
 
 /* Made with libcrypto's EVP_aes_128_wrap() and the adapter's import KEK. */
 /* The first 32, or all 64, of the bytes 0, 1, 2..., and perhaps a key tag. */
@@ -245,6 +247,75 @@ static void a_session_is_of_one_context(void **state)
 	assert_int_equal(wrapped_by_other(e), FW_OK);
 }
 
+static const void *caps(struct env *e, uint32_t group)
+{
+	cmd_init(e, PRM_OP_QUERY_HCA_CAP, group << 1 | 1);
+	assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
+	return LAYOUT_IN(query_hca_cap_out, capability, e->out);
+}
+
+/* Every mode of every model. */
+static void caps_say_what_the_adapter_has(void **state)
+{
+	struct env *e = *state;
+	struct hw_hca *hca = hw_hca(&e->s, e->hca);
+
+	for (uint32_t i = 0; i < 6; i++) {
+		bool has = i / 2 != HW_CRYPTO_NONE, wraps = i / 2 == HW_CRYPTO_WRAPPED;
+		const void *cap;
+
+		hca->model = i % 2;
+		hca->crypto = i / 2;
+		cap = caps(e, 0);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, crypto), has);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, aes_xts_single_block_le_tweak),
+				 has && hca->model == HW_CX6);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, aes_xts_multi_block_be_tweak),
+				 has && hca->model == HW_CX7);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, log_max_bsf_list_size), has ? 3 : 2);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, general_obj_types) >> 0xc & 1, has);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, general_obj_types) >> 0x1f & 1,
+				 wraps);
+		cap = caps(e, 0x1a);
+		assert_int_equal(LAYOUT_GET(crypto_caps, cap, wrapped_crypto_operational), wraps);
+		assert_int_equal(LAYOUT_GET(crypto_caps, cap, wrapped_import_method),
+				 wraps ? PRM_CRYPTO_IMPORT_AES_XTS : 0);
+		assert_int_equal(LAYOUT_GET(crypto_caps, cap, failed_selftests), 0);
+		assert_int_equal(LAYOUT_GET(crypto_caps, cap, log_max_num_deks), has ? 16 : 0);
+	}
+}
+
+/* Keys for crypto: with one BSF or two. */
+static void keys_for_crypto(void **state)
+{
+	static const uint32_t sizes[] = {HW_BSF_ENTRIES, HW_BSF_MAX};
+	struct env *e = *state;
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		void *in = cmd_init(e, PRM_OP_CREATE_MKEY, 0);
+		void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, in);
+		const struct hw_mkey *mk;
+
+		LAYOUT_SET(mkc, mkc, access_mode_1_0, PRM_MKC_KLM);
+		LAYOUT_SET(mkc, mkc, free, 1);
+		LAYOUT_SET(mkc, mkc, umr_en, 1);
+		LAYOUT_SET(mkc, mkc, pd, e->pd);
+		LAYOUT_SET(mkc, mkc, translations_octword_size, 4);
+		LAYOUT_SET(mkc, mkc, qpn, 0xffffff);
+		LAYOUT_SET(mkc, mkc, crypto_en, 1);
+		LAYOUT_SET(mkc, mkc, bsf_en, 1);
+		LAYOUT_SET(mkc, mkc, bsf_octword_size, sizes[i]);
+		assert_int_equal(run(e, e->in, IN(create_mkey), OUT(create_mkey)), FW_OK);
+		mk = hw_mkey(&e->s, LAYOUT_GET32(create_mkey_out, e->out, mkey_index) << 8);
+		assert_int_equal(mk->bsf_max, sizes[i]);
+		assert_int_equal(mk->crypto, 1);
+		assert_non_null(hw_klm_entry(&e->s, mk, 4 + sizes[i] - 1));
+		hw_hca(&e->s, e->hca)->crypto = HW_CRYPTO_NONE;
+		assert_int_equal(run(e, e->in, IN(create_mkey), OUT(create_mkey)), FW_BAD_PARAM);
+		hw_hca(&e->s, e->hca)->crypto = HW_CRYPTO_PLAINTEXT;
+	}
+}
+
 #define crypto_test(f) cmocka_unit_test_setup_teardown(f, env_setup, env_teardown)
 
 int main(void)
@@ -257,6 +328,8 @@ int main(void)
 		crypto_test(wrapped_keys_of_all_kinds),
 		crypto_test(a_session_ends),
 		crypto_test(a_session_is_of_one_context),
+		crypto_test(caps_say_what_the_adapter_has),
+		crypto_test(keys_for_crypto),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -253,10 +253,11 @@ static void test_caps_name_what_is_there(void **state)
 	cmd_init(e, PRM_OP_QUERY_HCA_CAP, 1);
 	assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, general_obj_types),
-			 UINT64_C(1) << 0xc | UINT64_C(1) << 0x26 | UINT64_C(1) << 0x2c | UINT64_C(1) << 0x3a);
+			 UINT64_C(1) << 0xc | UINT64_C(1) << 0x26 | UINT64_C(1) << 0x2c |
+				 UINT64_C(1) << 0x3a);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, qos), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, qpc_extension), 1);
-	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, crypto), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, crypto), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, sho), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, sigerr_domain_and_sig_type), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, drain_sigerr), 0);

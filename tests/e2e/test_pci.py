@@ -81,7 +81,8 @@ class Hwloc(unittest.TestCase):
 class Dpdk(Case):
     def probe(self, device, options=()):
         r = run('dpdk-testpmd', '-l', '0', '--no-huge', '-m', '64', '--no-shconf', '--no-telemetry',
-                '-a', device, '--log-level=pmd.common.mlx5:8', '--log-level=pmd.net.mlx5:8', options=options)
+                '-a', device, '--log-level=pmd.common.mlx5:8', '--log-level=pmd.net.mlx5:8',
+                '--log-level=pmd.crypto.mlx5:8', options=options)
         return r.stdout + r.stderr
 
     def test_device_is_opened_and_the_port_refused_by_name(self):
@@ -94,6 +95,11 @@ class Dpdk(Case):
         out = self.probe(FUNCTION, options=['--link', 'eth'])
         self.assertIn('mlx5_common: DevX is supported.', out)
         self.assertIn('mlx5_net: Cannot create drop RX queue', out)
+
+    def test_crypto_device(self):
+        self.assertIn('Crypto device mlx5_0 was created', self.probe(FUNCTION + ',class=crypto'))
+        out = self.probe(FUNCTION + ',class=crypto', options=['--crypto', 'none'])
+        self.assertIn('Not enough capabilities to support crypto operations', out)
 
     def test_no_driver_takes_another_function(self):
         self.assertNotIn('DevX', self.probe('5a17:00:01.0'))

@@ -14,6 +14,10 @@ from softhca import Case, Running, SOFTHCA  # noqa: E402
 SUITE = '/usr/share/doc/rdma-core/tests'
 
 
+# Keys, as the tests of crypto read them: the bytes 0, 1, 2..., wrapped by the adapter's import KEK, its credential, and
+# what libcrypto makes of the bytes 'c' with these keys (EVP_aes_128_wrap(), EVP_aes_128_xts()).
+CRYPTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'mlx5_crypto.json')
+
 # Why cases of the whole suite are skipped.
 SKIPS = (
     # what doc/SUPPORT.md lists as not there
@@ -22,7 +26,7 @@ SKIPS = (
     'Set LAG affinity', 'Query device real time',
     # another vendor's card, a mode or a setting that the card of the test is not in
     'Can not run the test over non EFA device', 'Device mlx5_0 must be in switchdev', 'PCI device must be passed by',
-    'Crypto login details',
+    'The device does not support wrapped DEK', 'The device crypto engines does not support multi blocks',
     # what the machine of the test may lack
     'Allocating dmabuf', 'There are no huge pages', 'cuda-python', '.*/dev/dri',
 )
@@ -55,7 +59,7 @@ class Pyverbs(Case):
         """Run tests (module, or module.Class.case); every one must pass, `skips` may be skipped."""
         argv = [SOFTHCA, 'run', *options, '--', '/usr/bin/python3',
                 os.path.join(self.dir, 'tests', 'run_tests.py'), '-v', '--dev', 'mlx5_0', *names]
-        r = Running(argv, env=dict(os.environ, PYTHONPATH=self.dir), cwd=self.dir).finish(timeout)
+        r = Running(argv, env=dict(os.environ, PYTHONPATH=self.dir, MLX5_CRYPTO_TEST_INFO=CRYPTO), cwd=self.dir).finish(timeout)
         self.ok(r)
         m = re.search(r'^Ran (\d+) tests?', r.out, re.M)
         self.assertTrue(m and int(m.group(1)) > 0, str(r))
@@ -173,6 +177,17 @@ class Pyverbs(Case):
 
     def test_mlx5_mkey(self):
         self.module('tests.test_mlx5_mkey', skips=2)  # signature pipelining
+
+    CRYPTO_CASES = ('tests.test_mlx5_crypto.Mlx5CryptoAPITest', 'tests.test_mlx5_crypto.Mlx5CryptoTrafficTest')
+
+    def test_plaintext_keys(self):
+        self.module(*self.CRYPTO_CASES, options=('--device', 'cx7'), skips=5)  # wrapped keys
+
+    def test_wrapped_keys(self):
+        self.module(*self.CRYPTO_CASES, options=('--device', 'cx7', '--crypto', 'wrapped'), skips=2)  # keys in plaintext
+
+    def test_keys_of_single_blocks(self):
+        self.module(*self.CRYPTO_CASES, options=('--crypto', 'wrapped'), skips=3)  # and transfers of several blocks
 
     def test_qp_rc(self):
         self.module(*(f'tests.test_qp.QPTest.{t}' for t in (
