@@ -25,8 +25,6 @@ enum aes_how { AES_BEST, AES_TABLES };
 
 /* `bytes` of the key: 16 or 32. */
 void aes_set(struct aes_key *k, const uint8_t *key, uint32_t bytes);
-void aes_encrypt(const struct aes_key *k, uint8_t block[AES_BLOCK], enum aes_how how);
-void aes_decrypt(const struct aes_key *k, uint8_t block[AES_BLOCK], enum aes_how how);
 
 struct xts_key {
 	struct aes_key data, tweak;

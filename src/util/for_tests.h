@@ -4,6 +4,7 @@
 #define SOFTHCA_UTIL_FOR_TESTS_H
 
 #include <stdbool.h>
+#include "util/aes.h"
 #include "util/rec.h"
 
 /* If n > 0, the n-th allocation from now on fails, once. */
@@ -18,5 +19,8 @@ void rec_free(struct rec *r);
 bool point_set(const char *spec);
 /* Called at each point, when set: for what the actions cannot do. */
 extern void (*point_hook)(const char *name);
+
+void aes_encrypt(const struct aes_key *k, uint8_t block[AES_BLOCK], enum aes_how how);
+void aes_decrypt(const struct aes_key *k, uint8_t block[AES_BLOCK], enum aes_how how);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "util/aes.h"
+#include "util/for_tests.h"
 
 #define UNIT 520
 #define LONGEST 4160
