@@ -124,10 +124,10 @@ static void number(void)
 		die("QPN 0");
 	destroy("reserved QPN", qpn, 0);
 	/* an unknown type: refused, with the reason */
-	begin(PRM_OP_CREATE_GENERAL_OBJECT, 0xc);
+	begin(PRM_OP_CREATE_GENERAL_OBJECT, 0xffff);
 	if (mlx5dv_devx_obj_create(ctx, in, 0x50, out, 0x10) ||
 	    LAYOUT_GET(cmd_out, out, syndrome) != 0xa0001)
-		die("encryption key");
+		die("unknown type");
 }
 
 int main(void)
