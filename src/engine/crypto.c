@@ -6,13 +6,10 @@
  * Inferred, as no document says it: a unit's number is its place in the key, as a block's of
  * signatures; a transfer begins at the start of a unit.
  */
-#include "engine/crypto.h"
+#include "engine/sig.h"
 
 #include "hw/hca.h"
 #include "hw/obj.h"
-
-/* bs_to_bs_selector() in rdma-core's providers/mlx5/qp.c */
-static const uint32_t unit_sizes[] = {[1] = 512, [2] = 520, [3] = 4096, [4] = 4160, [6] = 4048};
 
 /*
  * The four orders by mlx5dv_wr_set_mkey_crypto(3), table of signature_crypto_order: with
@@ -31,13 +28,12 @@ static const struct {
 bool crypto_parse(const uint8_t *bsf, struct crypto_fmt *f)
 {
 	uint32_t order = LAYOUT_GET32(wqe_crypto_bsf, bsf, enc_order);
-	uint32_t bs = LAYOUT_GET32(wqe_crypto_bsf, bsf, bs_pointer);
+	uint32_t unit = sig_block_size(LAYOUT_GET32(wqe_crypto_bsf, bsf, bs_pointer));
 
 	if (LAYOUT_GET(wqe_crypto_bsf, bsf, enc_standard) != WQE_CRYPTO_AES_XTS ||
-	    order >= sizeof(orders) / sizeof(orders[0]) ||
-	    bs >= sizeof(unit_sizes) / sizeof(unit_sizes[0]) || !unit_sizes[bs])
+	    order >= sizeof(orders) / sizeof(orders[0]) || !unit)
 		return false;
-	*f = (struct crypto_fmt){.unit = unit_sizes[bs],
+	*f = (struct crypto_fmt){.unit = unit,
 				 .on_wire = orders[order].on_wire,
 				 .encrypts = orders[order].encrypts,
 				 .dek = LAYOUT_GET32(wqe_crypto_bsf, bsf, dek_pointer),

@@ -20,7 +20,7 @@
 /* bs_to_bs_selector() in rdma-core's providers/mlx5/qp.c */
 static const uint32_t block_sizes[] = {[1] = 512, [2] = 520, [3] = 4096, [4] = 4160, [6] = 4048};
 
-static uint32_t block_size(uint32_t code)
+uint32_t sig_block_size(uint32_t code)
 {
 	return code < sizeof(block_sizes) / sizeof(block_sizes[0]) ? block_sizes[code] : 0;
 }
@@ -104,11 +104,11 @@ static bool parse_sig(const uint8_t bsf[WQE_BSF_BYTES], uint32_t size, struct si
 		return false;
 	if (k->same)
 		k->copy = byte_mask(wire);
-	if (mem && !parse_domain(&k->mem, block_size(mem), LAYOUT_GET32(wqe_bsf, bsf, m_bfs),
+	if (mem && !parse_domain(&k->mem, sig_block_size(mem), LAYOUT_GET32(wqe_bsf, bsf, m_bfs),
 				 LAYOUT_GET32(wqe_bsf, bsf, m_psv), bsf + WQE_BSF_MEM_INL))
 		return false;
 	if ((k->same || wire) &&
-	    !parse_domain(&k->wire, block_size(k->same ? mem : wire),
+	    !parse_domain(&k->wire, sig_block_size(k->same ? mem : wire),
 			  LAYOUT_GET32(wqe_bsf, bsf, w_bfs), LAYOUT_GET32(wqe_bsf, bsf, w_psv),
 			  bsf + WQE_BSF_WIRE_INL))
 		return false;

@@ -38,6 +38,8 @@ struct sig_key {
 	struct crypto_fmt crypto;
 };
 
+/* Bytes of a block or of a data unit by a BSF's selector; 0: there is no such size. */
+uint32_t sig_block_size(uint32_t code);
 /*
  * Read one BSF of signatures, crypto or both, of `entries` * 16 bytes. False: it is malformed, or
  * something that is not supported.

@@ -82,11 +82,20 @@ static bool readable(int fd)
 	return poll(&pfd, 1, 0) == 1 && pfd.revents & POLLIN;
 }
 
-static void start(struct bed *e)
+/* The owner does `what` (stop, kill) at its n-th step. */
+static struct bed *start(void **state, const char *what, uint32_t n)
 {
+	static char how[32];
+	struct bed *e;
+
+	snprintf(how, sizeof(how), "*:%s:%u", what, n);
+	spec = how;
+	bed_setup(state);
+	e = *state;
 	spawn(e, owner);
 	connect_to_child(e);
 	tell(e->go[1]);
+	return e;
 }
 
 static void write_all(struct bed *e)
@@ -114,17 +123,11 @@ static void device_thread(struct bed *e)
 static bool stopped_at(uint32_t n)
 {
 	struct mlx5_cqe64 *c;
-	char how[32];
-	struct bed *e;
 	void *state;
+	struct bed *e = start(&state, "stop", n);
 	int status;
 	bool stopped;
 
-	snprintf(how, sizeof(how), "*:stop:%u", n);
-	spec = how;
-	bed_setup(&state);
-	e = state;
-	start(e);
 	/* It waits for the other process when it comes to no more steps. */
 	while (!waitpid(e->pid, &status, WUNTRACED | WNOHANG) && !readable(e->tell[0]))
 		;
@@ -147,20 +150,13 @@ static bool stopped_at(uint32_t n)
 /* Nothing of its memory remains in the segment. */
 static bool killed_at(uint32_t n)
 {
-	struct bed *e;
-	struct seg *s;
-	char how[32];
-	uint32_t slot;
 	void *state;
+	struct bed *e = start(&state, "kill", n);
+	struct seg *s = &e->p.t->s;
+	uint32_t slot;
 	int status;
 	bool killed;
 
-	snprintf(how, sizeof(how), "*:kill:%u", n);
-	spec = how;
-	bed_setup(&state);
-	e = state;
-	s = &e->p.t->s;
-	start(e);
 	while (!waitpid(e->pid, &status, WNOHANG) && !readable(e->tell[0]))
 		;
 	killed = !readable(e->tell[0]);

@@ -190,14 +190,15 @@ static void route_updn(struct sweep *w)
 	}
 }
 
-/* Sets one switch's paths to switches of a wave: those in `which`. */
+/* Sets one switch's paths to switches of a wave: those in `which`, without itself. */
 static void route_wave(const struct sweep *w, const uint64_t *leads, uint32_t from, uint32_t base,
 		       uint64_t which)
 {
 	struct fab_lft *t = table_of(w, from);
-	uint64_t set[WAVE_BITS] = {which};
+	uint64_t self = from / WAVE_BITS == base / WAVE_BITS ? UINT64_C(1) << from % WAVE_BITS : 0;
+	uint64_t set[WAVE_BITS] = {which & ~self};
 	uint32_t first = w->first[from], ncables = w->first[from + 1] - first;
-	uint32_t nsets = which ? wave_divide(leads + first, ncables, set) : 0;
+	uint32_t nsets = set[0] ? wave_divide(leads + first, ncables, set) : 0;
 
 	for (uint32_t i = 0; i < nsets; i++) {
 		uint64_t any = set[i] & -set[i];
@@ -222,13 +223,9 @@ static uint64_t whole_wave(const struct sweep *w, uint32_t n)
 /* Sets all paths from a switch, or if `differ` is given, those that it names (a word per wave). */
 static void route_switch(const struct sweep *w, uint32_t from, const uint64_t *differ)
 {
-	for (uint32_t n = 0; n < sweep_waves(w); n++) {
-		uint64_t which = differ ? differ[n] : whole_wave(w, n);
-
-		if (n == from / WAVE_BITS)
-			which &= ~(UINT64_C(1) << from % WAVE_BITS);
-		route_wave(w, sweep_leads(w, n), from, n * WAVE_BITS, which);
-	}
+	for (uint32_t n = 0; n < sweep_waves(w); n++)
+		route_wave(w, sweep_leads(w, n), from, n * WAVE_BITS,
+			   differ ? differ[n] : whole_wave(w, n));
 }
 
 /* Without room for all waves' `leads`: one wave after the other. */
@@ -237,13 +234,8 @@ static void route_each_wave(struct sweep *w, struct wave *v)
 	v->leads = v->own;
 	for (uint32_t n = 0; n < sweep_waves(w); n++) {
 		wave_run(w, v, n * WAVE_BITS, 0, NULL);
-		for (uint32_t from = 0; from < w->nsw; from++) {
-			uint64_t which = whole_wave(w, n);
-
-			if (n == from / WAVE_BITS)
-				which &= ~(UINT64_C(1) << from % WAVE_BITS);
-			route_wave(w, v->leads, from, n * WAVE_BITS, which);
-		}
+		for (uint32_t from = 0; from < w->nsw; from++)
+			route_wave(w, v->leads, from, n * WAVE_BITS, whole_wave(w, n));
 	}
 }
 
