@@ -9,7 +9,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, SOFTHCA, TIMEOUT, TOP, fabric_dir, port_block  # noqa: E402
+from softhca import BUILD, SOFTHCA, TIMEOUT, TOP, fabric_dir, port_block, shell_pair  # noqa: E402
 
 DEVX_SEND = os.path.join(BUILD, 'examples', 'devx_send')
 PYTHON = '/usr/bin/python3'
@@ -303,9 +303,9 @@ create(cq[:64])
 
     def test_errors_and_events(self):
         """A receive without a buffer, a completion channel."""
-        pingpong = f'ibv_rc_pingpong -p {port_block()} -e -n 4'
+        port = port_block()
         lines = [normal(x) for x in self.traced(
-            'sh', '-c', f'{pingpong} & until {pingpong} localhost; do sleep 0.1; done; wait',
+            'sh', '-c', shell_pair(f'ibv_rc_pingpong -p {port} -e -n 4', port),
             options=['-e', 'doorbell,event'])]
         self.assertTrue([x for x in lines if re.match(
             r'doorbell: ring\(uar=\d+, offset=0x800, qpn=0x4[01], wqe_index=0, opcode=SEND\(0xa\), '

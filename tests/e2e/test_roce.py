@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Fabric, Running, wait_for, listening  # noqa: E402
+from softhca import SOFTHCA, Case, Fabric, Running, wait_for, listening, shell_pair  # noqa: E402
 
 PORT = '/sys/class/infiniband/mlx5_0/ports/1/'
 LOCAL = 'fe80:0000:0000:0000:5817:caff:fe00:0001'
@@ -227,11 +227,10 @@ class Mixed(Case):
     def test_captured_together(self):
         script = ''
         for dev in '-d mlx5_0', '-d mlx5_1 -g 3':
-            cmd = f'ibv_rc_pingpong -p {Case.port} -n 2 {dev}'
-            script += f'{cmd} & until ss -ltn | grep -q :{Case.port}; do sleep 0.1; done; {cmd} localhost; wait; '
+            script += f"({shell_pair(f'ibv_rc_pingpong -p {Case.port} -n 2 {dev}', Case.port)}) && "
             Case.port += 1
         with tempfile.NamedTemporaryFile(suffix='.pcap') as f:
-            self.ok(Running([SOFTHCA, 'pcap', '--fabric', self.fab.name, '-o', f.name, '--', 'sh', '-c', script],
+            self.ok(Running([SOFTHCA, 'pcap', '--fabric', self.fab.name, '-o', f.name, '--', 'sh', '-c', script + 'true'],
                             env=self.fab.env).finish())
             out = self.ok(Running(['tshark', '-r', f.name, '-T', 'fields', '-e', 'frame.protocols']).finish())
         kinds = re.findall('^(erf:infiniband|erf:eth:.*:infiniband)', out, re.M)

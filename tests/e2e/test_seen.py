@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import PERFTEST_CLOCK, SOFTHCA, Case, Fabric, Running, wait_for  # noqa: E402
+from softhca import PERFTEST_CLOCK, SOFTHCA, Case, Fabric, Running, shell_pair, wait_for  # noqa: E402
 
 FIELDS = ('infiniband.bth.opcode', 'infiniband.bth.psn', 'infiniband.lrh.dlid', 'infiniband.bth.destqp',
           'infiniband.bth.a', 'infiniband.grh.dgid', 'frame.len', '_ws.malformed', 'erf.types.type')
@@ -107,11 +107,9 @@ class Capture(Case):
 
     def pair(self, cmd, options=()):
         """A server and its client, captured. Summaries of the packets."""
-        cmd += f' -p {Case.port}'
-        Case.port += 1
+        port, Case.port = Case.port, Case.port + 1
         self.ok(Running([SOFTHCA, 'pcap', '-o', self.file, *options, '--', 'sh', '-c',
-                         f'{cmd} & s=$!; n=0; until {cmd} localhost || [ $n = 3000 ]; '
-                         'do n=$((n + 1)); sleep 0.1; done; wait $s'],
+                         shell_pair(f'{cmd} -p {port}', port)],
                         env=dict(os.environ, LD_PRELOAD=PERFTEST_CLOCK)).finish())
         return [re.sub(r' QP=.*', '', x) for x in self.info()]
 
@@ -123,7 +121,7 @@ class Capture(Case):
         self.assertEqual({r['opcode'] for r in rows}, {'100'})
 
     def test_a_message_is_its_packets(self):
-        got = self.pair('ib_send_bw -s 10000 -n 5')
+        got = self.pair('ib_send_bw -F -s 10000 -n 5')
         self.assertEqual(got[:4], ['RC Send First', 'RC Send Middle', 'RC Send Last', 'RC Acknowledge'])
         self.assertEqual(len(got), 20)
         rows = self.read()
@@ -135,23 +133,23 @@ class Capture(Case):
         self.assertEqual([int(r['len']) for r in rows[:3]], [8 + 12 + n + 6 for n in (4096, 4096, 1808)])
 
     def test_writes_and_reads(self):
-        self.assertEqual(self.pair('ib_write_bw -s 9000 -n 5')[:4],
+        self.assertEqual(self.pair('ib_write_bw -F -s 9000 -n 5')[:4],
                          ['RC RDMA Write First', 'RC RDMA Write Middle', 'RC RDMA Write Last',
                           'RC Acknowledge'])
         self.read()
-        self.assertEqual(self.pair('ib_read_bw -s 9000 -n 5')[:4],
+        self.assertEqual(self.pair('ib_read_bw -F -s 9000 -n 5')[:4],
                          ['RC RDMA Read Request', 'RC RDMA Read Response First',
                           'RC RDMA Read Response Middle', 'RC RDMA Read Response Last'])
         self.read()
 
     def test_atomics(self):
-        self.assertEqual(self.pair('ib_atomic_bw -n 5')[:2], ['RC Fetch Add', 'RC Atomic Acknowledge'])
+        self.assertEqual(self.pair('ib_atomic_bw -F -n 5')[:2], ['RC Fetch Add', 'RC Atomic Acknowledge'])
         self.read()
 
     def test_datagrams_and_unacknowledged(self):
-        self.assertEqual(set(self.pair('ib_send_bw -c UD -s 1000 -n 5')), {'UD Send Only'})
+        self.assertEqual(set(self.pair('ib_send_bw -F -c UD -s 1000 -n 5')), {'UD Send Only'})
         self.read()
-        self.assertEqual(self.pair('ib_send_bw -c UC -s 5000 -n 5')[:2], ['UC Send First', 'UC Send Last'])
+        self.assertEqual(self.pair('ib_send_bw -F -c UC -s 5000 -n 5')[:2], ['UC Send First', 'UC Send Last'])
         self.read()
 
     def test_a_grh(self):
@@ -160,7 +158,7 @@ class Capture(Case):
         self.assertEqual({r['dgid'] for r in rows}, {'fe80::5a17:ca03:1:0'})
 
     def test_a_snap_length(self):
-        self.pair('ib_send_bw -s 10000 -n 5', ['-s', '60'])
+        self.pair('ib_send_bw -F -s 10000 -n 5', ['-s', '60'])
         size = subprocess.run(['tshark', '-r', self.file, '-T', 'fields', '-e', 'frame.len', '-e', 'frame.cap_len'],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               check=True).stdout.splitlines()

@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import (BUILD, NOBODY, SOFTHCA, Case, Fabric, Running,  # noqa: E402
+from softhca import (BUILD, NOBODY, SOFTHCA, Case, Fabric, Running, shell_pair,  # noqa: E402
                      ordinary_user_can_run)
 
 TWO = ('--hca', '2', '--ports', '2')  # LIDs 1 to 4
@@ -76,12 +76,8 @@ class Diags(Case):
 
     def test_counters(self):
         """Read, reset by mask, and both widths: data goes to LID 1 itself."""
-        bw = f'ib_send_bw -n 100 -s 4096 -p {Case.port}'
-        # Until the server listens; an attempt before that sends nothing.
-        script = (f'{bw} >/dev/null 2>&1 & n=0; '
-                  f'until {bw} localhost >/dev/null 2>&1 || [ $n = 3000 ]; '
-                  'do n=$((n + 1)); sleep 0.1; done; [ $n = 3000 ] && kill $!; wait; '
-                  'perfquery 1; perfquery -x 1; perfquery -R 1 1 0x1000; perfquery 1')
+        pair = shell_pair(f'ib_send_bw -F -n 100 -s 4096 -p {Case.port}', Case.port)
+        script = (f'({pair}) >&2 && perfquery 1 && perfquery -x 1 && perfquery -R 1 1 0x1000 && perfquery 1')
         out = self.ok(self.ask('sh', '-c', script))
         data = [int(x) for x in re.findall(r'PortXmitData:\.*(\d+)', out)]
         packets = [int(x) for x in re.findall(r'PortXmitPkts:\.*(\d+)', out)]

@@ -71,6 +71,16 @@ def listening(port):
     return False
 
 
+def shell_pair(server, port, client=None):
+    """
+    Shell text that runs a server on this TCP port, then a client of it (the same command with `localhost`). It ends
+    when either fails: nobody waits for a peer that has died.
+    """
+    return (f'{server} & s=$!; until grep -qs ":{port:04X} 0*:0000 0A" /proc/net/tcp*; do '
+            f'kill -0 $s || exit 9; sleep 0.02; done; {client or server + " localhost"} || {{ kill $s; exit 8; }}; '
+            'wait $s')
+
+
 def bound(port):
     """Has any process bound this UDP port of an IPv4 address?"""
     with open('/proc/net/udp') as table:
@@ -232,8 +242,11 @@ class Fabric:
     def start(self, *cmd, options=(), env=None):
         argv = [*self.user, SOFTHCA, 'run', '--fabric', self.name, *options, '--', *cmd]
         env = dict(self.env, **(env or {}))
-        if any(PERFTEST.fullmatch(c) for c in cmd) and os.path.exists(PERFTEST_CLOCK):
-            env.setdefault('LD_PRELOAD', PERFTEST_CLOCK)
+        if any(PERFTEST.fullmatch(c) for c in cmd):
+            # Without -F a program that is preempted while it measures the processor's clock exits with 1.
+            argv += ['-F'] if '-F' not in cmd else []
+            if os.path.exists(PERFTEST_CLOCK):
+                env.setdefault('LD_PRELOAD', PERFTEST_CLOCK)
         return Running(argv, env=env, cwd=TOP)
 
     def run(self, *cmd, timeout=TIMEOUT, **kw):

@@ -175,8 +175,8 @@ def container(work):
         raise Wrong('the image runs as root')
     uid = root.run('id', '-u', user).strip()
     for argv in (['--version'], ['run', '--', 'ibv_devinfo', '-d', 'mlx5_0'],
-                 ['run', '--', 'sh', '-c', 'ib_send_lat -n 10 >/dev/null & until ib_send_lat -n 10 localhost; do '
-                  'sleep 0.1; done; wait']):
+                 ['run', '--', 'sh', '-c', 'ib_send_lat -F -n 10 >/dev/null & until ib_send_lat -F -n 10 localhost; do '
+                  'kill -0 $! || exit 9; sleep 0.1; done; wait $!']):
         out = root.run(*entry, *argv, user=uid, env={'HOME': '/tmp'})
         print(f'     {" ".join(argv)[:40]}: {out.strip().splitlines()[-1].strip()}')
     size = sh('du', '-sh', root.path).split()[0]
