@@ -50,10 +50,10 @@ bool crypto_parse(const uint8_t *bsf, struct crypto_fmt *f)
 static bool dek_read(struct seg *s, const struct hw_mkey *mk, const struct crypto_fmt *f,
 		     struct hw_dek *dek)
 {
-	const struct hw_obj *o = hw_obj(s, f->dek);
+	const struct hw_obj *o = sig_obj(s, HW_OBJ_DEK, f->dek, mk->pdn);
 	uint32_t state, gen;
 
-	if (!o || o->kind != HW_OBJ_DEK || o->ref[0].idx != mk->pdn)
+	if (!o)
 		return false;
 	gen = o->gen;
 	state = atomic_load_explicit(&o->state, memory_order_acquire);

@@ -140,19 +140,19 @@ bool sig_parse(const uint8_t *bsf, uint32_t entries, struct sig_key *k)
 	return true;
 }
 
-static struct hw_obj *psv_of(struct seg *s, uint32_t idx, uint32_t pdn)
+struct hw_obj *sig_obj(struct seg *s, enum hw_obj_kind kind, uint32_t idx, uint32_t pdn)
 {
 	struct hw_obj *o = hw_obj(s, idx);
 
-	return o && __atomic_load_n(&o->flags, __ATOMIC_ACQUIRE) & HW_F_READY &&
-			       o->kind == HW_OBJ_PSV && o->ref[0].idx == pdn
+	return o && __atomic_load_n(&o->flags, __ATOMIC_ACQUIRE) & HW_F_READY && o->kind == kind &&
+			       o->ref[0].idx == pdn
 		       ? o
 		       : NULL;
 }
 
 static bool psv_read(struct seg *s, uint32_t pdn, struct sig_domain *d)
 {
-	const struct hw_obj *o = d->bytes ? psv_of(s, d->psv, pdn) : NULL;
+	const struct hw_obj *o = d->bytes ? sig_obj(s, HW_OBJ_PSV, d->psv, pdn) : NULL;
 
 	if (o)
 		d->first = atomic_load_explicit(&o->psv, memory_order_relaxed);
@@ -238,7 +238,7 @@ enum eng_out sig_set_psv(struct eng_run *r)
 	/* Until it is set eng_psv_quiesce() waits for this thread, even if it is stopped. */
 	if (!gate_pass(&r->ring->gate, GATE_BUSY))
 		return ENG_AGAIN;
-	o = psv_of(r->s, LAYOUT_GET32(wqe_psv, seg, psv_index), r->qp->pdn);
+	o = sig_obj(r->s, HW_OBJ_PSV, LAYOUT_GET32(wqe_psv, seg, psv_index), r->qp->pdn);
 	POINT("psv-found");
 	if (o)
 		atomic_store_explicit(&o->psv, LAYOUT_GET(wqe_psv, seg, transient_signature),

@@ -11,6 +11,7 @@
 
 #include "engine/crypto.h"
 #include "engine/priv.h"
+#include "hw/obj.h"
 
 enum sig_kind { SIG_NONE, SIG_DIF, SIG_CRC32, SIG_CRC32C, SIG_CRC64 };
 #define SIG_MAX_BYTES 8
@@ -38,6 +39,8 @@ struct sig_key {
 	struct crypto_fmt crypto;
 };
 
+/* The ready object of this kind that belongs to the PD; NULL: there is none. */
+struct hw_obj *sig_obj(struct seg *s, enum hw_obj_kind kind, uint32_t idx, uint32_t pdn);
 /* Bytes of a block or of a data unit by a BSF's selector; 0: there is no such size. */
 uint32_t sig_block_size(uint32_t code);
 /*

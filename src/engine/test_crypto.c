@@ -64,6 +64,7 @@ static uint32_t dek_make(struct ckey *k, uint32_t pd, const char *tag)
 	memcpy(o->ctx, &d, sizeof(d));
 	o->kind = HW_OBJ_DEK;
 	o->ref[0] = (struct hw_objref){SEG_T_PD, pd};
+	o->flags = HW_F_READY;
 	return i;
 }
 
@@ -432,6 +433,10 @@ ROW(r_other_kind)
 {
 	dek(k)->kind = HW_OBJ_TD;
 }
+ROW(r_unfinished)
+{
+	dek(k)->flags = 0;
+}
 ROW(r_changing)
 {
 	dek(k)->state = 1;
@@ -474,6 +479,7 @@ static const struct refused refused[] = {
 	{"DEK gone", r_gone, 0x58},
 	{"DEK of another PD", r_other_pd, 0x58},
 	{"DEK is something else", r_other_kind, 0x58},
+	{"DEK half made", r_unfinished, 0x58},
 	{"DEK half changed", r_changing, 0x58},
 	{"another key tag", r_tag, 0x58},
 	{"47 bytes", r_47, 0x59},
