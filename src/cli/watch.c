@@ -3,8 +3,10 @@
 #include "cli/watch.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include "cli/client.h"
 #include "cli/fabrics.h"
@@ -47,11 +49,19 @@ void watch_signals(sigset_t *set, sigset_t *old)
 	sigprocmask(SIG_BLOCK, set, old);
 }
 
+/* Also while nobody has waited for it: process 1 of a container may never do that. */
+static bool has_ended(pid_t pid)
+{
+	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return fd < 0 ? kill(pid, 0) < 0 && errno == ESRCH : poll(&p, 1, 0) > 0;
+}
+
 bool watch_over(const struct seg *s)
 {
 	/* A supervisor that was killed could not say so. */
-	return atomic_load(&s->hdr->down) ||
-	       (kill((pid_t)s->hdr->supervisor_pid, 0) < 0 && errno == ESRCH);
+	return atomic_load(&s->hdr->down) || has_ended((pid_t)s->hdr->supervisor_pid);
 }
 
 bool watch_until(const struct seg *s, const sigset_t *set, bool (*stuck)(void *ctx), void *ctx,
