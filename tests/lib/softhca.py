@@ -20,6 +20,7 @@ NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
 TIMEOUT = 300  # of what never takes long, unless it hangs: no test may depend on it
 # A shell starts what it puts into the background with SIGINT ignored, which programs would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+os.environ['LC_ALL'] = 'C.UTF-8'  # of one that is not installed shells complain, and others translate
 os.environ['PATH'] += ':/usr/sbin:/sbin'  # infiniband-diags, which an ordinary user may not have there
 
 
