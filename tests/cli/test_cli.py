@@ -835,7 +835,7 @@ class UpAndDown(Cli):
         shutil.rmtree(os.path.join(self.dir, name))
         self.assertIn('running command', self.refused('down', name))
         p.send_signal(signal.SIGTERM)
-        self.assertEqual(p.wait(10), -signal.SIGTERM)
+        self.assertEqual(p.wait(TIMEOUT), -signal.SIGTERM)
 
     def test_a_new_fabric_survives_the_end_of_one_that_lost_its_files(self):
         self.up('lab')
