@@ -273,19 +273,59 @@ bool log_wants(uint32_t topic, const char *what, const char *detail, bool failed
 
 /* ---- writing */
 
-#define TURN_NS (100 * NSEC_PER_MSEC) /* how long to wait for a writer, which may be stopped */
+#define TURN_NS (100 * NSEC_PER_MSEC) /* then a look at the writer, which may be stopped */
+#define HUNG_NS (5 * NSEC_PER_SEC)    /* how long a pipe with room waits for any writer */
+#define LIVE_NS (2 * NSEC_PER_SEC)    /* a live trace's: its writer gives up after a second */
 #define TURN_SLEEP_NS 20000
+
+static bool pipe_is_full(void)
+{
+	struct pollfd pfd = {.fd = log_fd, .events = POLLOUT};
+
+	return sys_call(SYS_poll, &pfd, 1, 0) == 0;
+}
+
+/* A process that is stopped or has ended. One that others hide from us is taken for running. */
+static bool is_stopped(int pid)
+{
+	char path[32], text[256] = "";
+	const char *state;
+	long n;
+	int fd;
+
+	fmt(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	n = fd < 0 ? fd : sys_read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		sys_close(fd);
+	state = n > 0 ? strrchr(text, ')') : NULL;
+	return state && state[1] ? strchr("TtZX", state[2]) != NULL : n == -ESRCH;
+}
+
+/* The thread of ours that writes, or else the process that has the file lock. */
+static bool writer_is_stopped(bool ours)
+{
+	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int tid = __atomic_load_n(&writing, __ATOMIC_RELAXED);
+
+	/* fork() may have copied the word of a thread that does not exist here. */
+	if (!ours)
+		return tid && sys_call(SYS_tgkill, sys_getpid(), tid, 0) == -ESRCH;
+	return !sys_fcntl(log_fd, F_GETLK, (long)&l) && l.l_type != F_UNLCK && l.l_pid > 0 &&
+	       is_stopped(l.l_pid);
+}
 
 /*
  * One writer at a time where the kernel does not ensure it: a word in the process and a file lock
- * among processes, both with a time limit. Regular files need neither. In a pipe the kernel splits
- * long lines, so short lines wait for them.
+ * among processes. Regular files need neither. In a pipe the kernel splits long lines, so short
+ * lines wait for them: as long as a slow reader leaves no room, but not for a stopped writer.
  */
 static int take_turn(int tid)
 {
 	struct flock l = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct timespec nap = {0, TURN_SLEEP_NS};
-	uint64_t end = clock_now_ns() + TURN_NS;
+	uint64_t now = clock_now_ns(), look = now + TURN_NS;
+	uint64_t end = now + (log_fd == live_fd ? LIVE_NS : HUNG_NS);
 	int ours = 0;
 
 	do {
@@ -303,9 +343,16 @@ static int take_turn(int tid)
 		if (ours && __atomic_load_n(&barred, __ATOMIC_RELAXED))
 			return 1;
 		sys_call(SYS_nanosleep, &nap, NULL);
-	} while (clock_now_ns() < end);
+		now = clock_now_ns();
+		if (now < look)
+			continue;
+		look = now + TURN_NS;
+		if (writer_is_stopped(ours))
+			break;
+		if (log_fd != live_fd && pipe_is_full())
+			end = now + HUNG_NS;
+	} while (now < end);
 	__atomic_store_n(&barred, ours, __ATOMIC_RELAXED);
-	/* fork() may have copied the word of a thread that does not exist here. */
 	__atomic_store_n(&writing, tid, __ATOMIC_RELAXED);
 	return 1;
 }

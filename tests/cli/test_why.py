@@ -358,10 +358,10 @@ while not cq.poll()[0]: pass
         with subprocess.Popen([SOFTHCA, 'trace', '-j', '-e', 'uverbs', '--', 'sh', '-c', cmd],
                               env=self.env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
             text = b''
-            while True:  # slower than it is written, so that the pipe is full
-                part = os.read(p.stderr.fileno(), 3000)
+            while True:  # so slow that each writer waits longer than a stopped one is waited for
+                part = os.read(p.stderr.fileno(), 10000)
                 text += part
-                time.sleep(0.001)  # slow on purpose
+                time.sleep(0.03)  # slow on purpose
                 if not part:
                     break
         self.assertEqual(p.returncode, 0)
