@@ -17,35 +17,42 @@
 #include "wire/mad/mad.h"
 #include "wire/prm/qp.h"
 
-static uint16_t way_pkey(const struct hw_port *p, const struct hw_qp *qp)
+/* The path of r->qp as it was when the WQE began, or that of its peer when it took the request. */
+static const struct hw_qp_path *way_path(const struct eng_run *r, const struct hw_qp *qp)
 {
-	return p && qp->pkey_index < HW_PKEYS ? p->pkey[qp->pkey_index] : 0;
+	return qp == r->qp ? r->own : r->theirs;
+}
+
+static uint16_t way_pkey(const struct eng_run *r, const struct hw_qp_path *w)
+{
+	const struct hw_port *p = w == r->own ? r->port : hw_port(r->s, w->port);
+
+	return p && w->pkey_index < HW_PKEYS ? p->pkey[w->pkey_index] : 0;
 }
 
 /* A packet with a wrong key reached a QP: count it and send a notice to the subnet manager. */
-static void bad_key(struct eng_run *r, const struct hw_qp *peer, uint32_t trap, uint32_t key)
+static void bad_key(struct eng_run *r, uint32_t port, uint32_t trap, uint32_t key)
 {
 	const struct fab_bad_key k = {
 		.lid1 = way_slid(r, 0),
 		.lid2 = r->path.dlid & 0xffff,
 		.key = key,
-		.sl = r->qp->sl & 0xf,
+		.sl = r->own->sl & 0xf,
 		.qp1 = r->qpn,
 		.qp2 = r->dest & 0xffffff,
 	};
 
-	fab_count(r->s, peer->port, trap == TRAP_BAD_PKEY ? HW_CTR_PKEY_VIOL : HW_CTR_QKEY_VIOL, 1);
-	fab_notice_key(r->s, peer->port, trap, &k);
+	fab_count(r->s, port, trap == TRAP_BAD_PKEY ? HW_CTR_PKEY_VIOL : HW_CTR_QKEY_VIOL, 1);
+	fab_notice_key(r->s, port, trap, &k);
 }
 
-bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer)
+bool way_pkey_match(struct eng_run *r, const struct hw_qp_path *w)
 {
-	uint16_t ka = way_pkey(r->port, r->qp);
-	uint16_t kb = way_pkey(hw_port(r->s, peer->port), peer);
+	uint16_t ka = way_pkey(r, r->own);
 
-	if (ib_pkey_match(ka, kb))
+	if (ib_pkey_match(ka, way_pkey(r, w)))
 		return true;
-	bad_key(r, peer, TRAP_BAD_PKEY, ka);
+	bad_key(r, w->port, TRAP_BAD_PKEY, ka);
 	return false;
 }
 
@@ -53,7 +60,7 @@ bool way_qkey_match(struct eng_run *r, const struct hw_qp *peer, uint32_t qkey)
 {
 	if (peer->qkey == qkey)
 		return true;
-	bad_key(r, peer, TRAP_BAD_QKEY, qkey);
+	bad_key(r, hw_qp_path(peer)->port, TRAP_BAD_QKEY, qkey);
 	return false;
 }
 
@@ -67,44 +74,45 @@ uint32_t way_slid(const struct eng_run *r, uint32_t path_bits)
 		 : 0;
 }
 
-uint32_t way_path_bits(const struct hw_qp *qp)
+uint32_t way_path_bits(const struct hw_qp *qp, const struct hw_qp_path *w)
 {
-	return LAYOUT_GET32(ads, LAYOUT_IN(qpc, primary_address_path, qp->qpc), mlid);
+	return LAYOUT_GET32(ads, way_ads(qp, w), mlid);
 }
 
-static enum pkt_net way_net(const struct eng_run *r, const struct hw_qp *qp)
+static enum pkt_net way_net(const struct eng_run *r, const struct hw_qp_path *w)
 {
-	if (!qp->grh)
+	if (!w->grh)
 		return PKT_NET_NONE;
-	return r->link->net(qp == r->qp ? r->port : hw_port(r->s, qp->port), qp->sgid_index);
+	return r->link->net(w == r->own ? r->port : hw_port(r->s, w->port), w->sgid_index);
 }
 
-static uint32_t way_vlan(const struct eng_run *r, const struct hw_qp *qp)
+static uint32_t way_vlan(const struct eng_run *r, const struct hw_qp_path *w)
 {
-	const struct hw_port *own = qp == r->qp ? r->port : hw_port(r->s, qp->port);
+	const struct hw_port *own = w == r->own ? r->port : hw_port(r->s, w->port);
 
-	return own && qp->grh ? fab_roce_vlan(own, qp->sgid_index) : 0;
+	return own && w->grh ? fab_roce_vlan(own, w->sgid_index) : 0;
 }
 
 struct way_to way_of(const struct eng_run *r, const struct hw_qp *qp)
 {
-	return (struct way_to){qp->dlid, qp->grh ? qp->dgid : NULL, way_net(r, qp),
-			       way_vlan(r, qp)};
+	const struct hw_qp_path *w = way_path(r, qp);
+
+	return (struct way_to){w->dlid, w->grh ? w->dgid : NULL, way_net(r, w), way_vlan(r, w)};
 }
 
 bool way_find(const struct eng_run *r, const struct hw_qp *qp, const struct way_to *to,
 	      struct fab_path *path)
 {
-	uint32_t dlid = to->dlid;
+	uint32_t from = way_path(r, qp)->port, dlid = to->dlid;
 
 	/* Without a LID nothing leaves the port: the destination can only be the port itself. */
 	if (!dlid && to->dgid) {
-		const struct hw_port *own = hw_port(r->s, qp->port);
+		const struct hw_port *own = hw_port(r->s, from);
 
 		if (own && fab_port_has_gid(own, to->dgid))
 			dlid = atomic_load_explicit(&own->lid, memory_order_relaxed);
 	}
-	fab_path(r->s, qp->port, dlid, path);
+	fab_path(r->s, from, dlid, path);
 	return path->to != SEG_NONE && (!to->dgid || r->link->accepts(hw_port(r->s, path->to), to));
 }
 
@@ -113,7 +121,7 @@ bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
 	struct way_to to = way_of(r, peer);
 
 	(void)port;
-	return way_find(r, peer, &to, &r->back) && r->back.to == r->qp->port;
+	return way_find(r, peer, &to, &r->back) && r->back.to == r->own->port;
 }
 
 static uint32_t way_headers(const struct eng_run *r, uint32_t vlan)
@@ -141,20 +149,21 @@ void way_request(struct eng_run *r, const struct eng_op *op, struct fab_pkts *k)
 	k->n = n;
 	k->words = ((uint64_t)n * each + once + len + 3) / 4;
 	k->payload = n > 1 ? r->qp->mtu : (uint32_t)len;
-	k->pkey = way_pkey(r->port, r->qp);
+	k->pkey = way_pkey(r, r->own);
 	k->multicast = false;
 }
 
 void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer)
 {
 	uint64_t len = op->kind == ENG_K_READ ? r->local.len : HDR_ATOMICACKETH;
+	const struct hw_qp_path *w = way_path(r, peer);
 	struct fab_pkts k = {.n = 1};
 	uint32_t aeths = 1, each;
 
 	if (!way_answered(op))
 		return;
-	k.pkey = way_pkey(hw_port(r->s, peer->port), peer);
-	each = way_headers(r, way_vlan(r, peer)) + pkt_net_octets[way_net(r, peer)] + HDR_BASE;
+	k.pkey = way_pkey(r, w);
+	each = way_headers(r, way_vlan(r, w)) + pkt_net_octets[way_net(r, w)] + HDR_BASE;
 	if (op->kind == ENG_K_READ)
 		k.n = eng_npkts(len, r->qp->mtu);
 	if (k.n > 1)

@@ -72,16 +72,17 @@ static uint16_t pkey_of(const struct hw_port *p, uint32_t index)
 /* Fill in the addresses of a connected QP's packets. False: there are none. */
 static bool address(const struct eng_run *r, const struct hw_qp *qp, uint32_t dest, struct pkt *p)
 {
-	const struct hw_port *port = hw_port(r->s, qp->port);
+	const struct hw_qp_path *w = qp == r->qp ? r->own : r->theirs;
+	const struct hw_port *port = hw_port(r->s, w->port);
 
 	if (!port || !r->transport->shown)
 		return false;
 	*p = (struct pkt){
-		.pkey = pkey_of(port, qp->pkey_index),
+		.pkey = pkey_of(port, w->pkey_index),
 		.port = (uint8_t)port->num,
 		.dest_qpn = dest,
 	};
-	return r->link->frame(port, qp, p);
+	return r->link->frame(port, qp, w, p);
 }
 
 /* The opcode for packet i of n: the opcodes of one kind follow each other. */
@@ -229,7 +230,7 @@ void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *a
 	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !r->port)
 		return;
 	p = (struct pkt){
-		.pkey = pkey_of(r->port, r->qp->pkey_index),
+		.pkey = pkey_of(r->port, r->own->pkey_index),
 		.port = (uint8_t)r->port->num,
 		.opcode = r->transport->pkt | (op->imm ? PKT_SEND_ONLY_IMM : PKT_SEND_ONLY),
 		.flags = r->se ? PKT_F_SOLICITED : 0,

@@ -34,8 +34,8 @@ struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port)
 bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port)
 {
 	(void)dct;
-	fab_path(r->s, port, fab_port_addr(r->s, r->qp->port), &r->back);
-	return r->back.to == r->qp->port;
+	fab_path(r->s, port, fab_port_addr(r->s, r->own->port), &r->back);
+	return r->back.to == r->own->port;
 }
 
 static uint16_t *stream_find(struct hw_qp *qp, uint16_t id)
@@ -123,7 +123,8 @@ bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 	uint64_t key = be64_load(r->wqe + WQE_SEG);
 	uint64_t n;
 
-	if (!eng_is_responder(r, dct) || dct->port != port || !way_pkey_match(r, dct))
+	r->theirs = hw_qp_path(dct);
+	if (!eng_is_responder(r, dct) || r->theirs->port != port || !way_pkey_match(r, r->theirs))
 		return false;
 	if (LAYOUT_GET(dctc, dct->qpc, dc_access_key) == key) {
 		eng_count(r->s, dct, HW_QC_RX_DCT_CONNECT);

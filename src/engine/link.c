@@ -31,15 +31,10 @@ static void route_gids(const struct hw_port *own, uint32_t sgid_index, const uin
 	memcpy(to->dgid, dgid, 16);
 }
 
-static const void *path_of(const struct hw_qp *qp)
-{
-	return LAYOUT_IN(qpc, primary_address_path, qp->qpc);
-}
-
 static void route_qp(const struct hw_port *own, enum pkt_net net, const struct hw_qp *qp,
-		     struct pkt_route *to)
+		     const struct hw_qp_path *w, struct pkt_route *to)
 {
-	const void *ads = path_of(qp);
+	const void *ads = way_ads(qp, w);
 
 	*to = (struct pkt_route){
 		.net = (uint8_t)net,
@@ -48,7 +43,7 @@ static void route_qp(const struct hw_port *own, enum pkt_net net, const struct h
 		.udp_sport = LAYOUT_GET16(ads, ads, udp_sport),
 		.flow_label = LAYOUT_GET32(ads, ads, flow_label),
 	};
-	route_gids(own, qp->sgid_index, qp->dgid, to);
+	route_gids(own, w->sgid_index, w->dgid, to);
 }
 
 /* On Ethernet, rlid is the UDP port (struct mlx5_av). */
@@ -119,7 +114,7 @@ static void ib_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkts
 {
 	const struct hw_port *own = r->port;
 
-	fab_mcast(r->s, r->qp->port, LAYOUT_GET32(wqe_av, av, rlid), k, first, ib_end, x);
+	fab_mcast(r->s, r->own->port, LAYOUT_GET32(wqe_av, av, rlid), k, first, ib_end, x);
 	for (uint32_t i = 0; own->state == IB_PORT_ACTIVE && i < x->n; i++) {
 		const struct hw_port *p = hw_port(r->s, x->port[i]);
 
@@ -128,13 +123,14 @@ static void ib_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkts
 	}
 }
 
-static bool ib_frame(const struct hw_port *own, const struct hw_qp *qp, struct pkt *p)
+static bool ib_frame(const struct hw_port *own, const struct hw_qp *qp, const struct hw_qp_path *w,
+		     struct pkt *p)
 {
 	p->slid = (uint16_t)atomic_load(&own->lid);
-	p->dlid = (uint16_t)qp->dlid;
-	p->sl = (uint8_t)qp->sl;
-	if (qp->grh)
-		route_qp(own, PKT_NET_GRH, qp, &p->route);
+	p->dlid = (uint16_t)w->dlid;
+	p->sl = (uint8_t)w->sl;
+	if (w->grh)
+		route_qp(own, PKT_NET_GRH, qp, w, &p->route);
 	return true;
 }
 
@@ -176,12 +172,13 @@ static bool eth_accepts(const struct hw_port *at, const struct way_to *to)
 /* check_addr() of rxe_recv.c: the addresses of a connected QP's packets are those of its path. */
 static bool eth_expects(const struct eng_run *r, const struct hw_qp *peer)
 {
-	const struct hw_port *at = hw_port(r->s, peer->port);
+	const struct hw_qp_path *w = r->theirs;
+	const struct hw_port *at = hw_port(r->s, w->port);
 
-	return at && r->net != PKT_NET_NONE && r->net == fab_roce_net(at, peer->sgid_index) &&
-	       r->vlan == fab_roce_vlan(at, peer->sgid_index) &&
-	       !memcmp(at->gid[peer->sgid_index], r->qp->dgid, 16) &&
-	       !memcmp(r->port->gid[r->qp->sgid_index], peer->dgid, 16);
+	return at && r->net != PKT_NET_NONE && r->net == fab_roce_net(at, w->sgid_index) &&
+	       r->vlan == fab_roce_vlan(at, w->sgid_index) &&
+	       !memcmp(at->gid[w->sgid_index], r->own->dgid, 16) &&
+	       !memcmp(r->port->gid[r->own->sgid_index], w->dgid, 16);
 }
 
 /*
@@ -219,7 +216,7 @@ static void eth_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkt
 	struct fab_path path;
 	uint8_t mac[6];
 
-	fab_path(r->s, r->qp->port, FAB_ETH_BIT, &path);
+	fab_path(r->s, r->own->port, FAB_ETH_BIT, &path);
 	if (first)
 		fab_path_count(r->s, &path, k);
 	ib_gid_mcast_mac(mgid, mac);
@@ -228,7 +225,7 @@ static void eth_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkt
 	for (uint32_t i = 0; i < x->n; i++) {
 		if (fab_at_by_vlan(r->s, x->port[i], r->vlan) == SEG_NONE)
 			continue; /* mlx5e_vport_context_update_vlans() */
-		fab_path(r->s, r->qp->port, fab_eth_addr_of(x->port[i]), &path);
+		fab_path(r->s, r->own->port, fab_eth_addr_of(x->port[i]), &path);
 		if (!fab_path_passes(r->s, &path, k))
 			continue;
 		x->got |= UINT64_C(1) << i;
@@ -244,16 +241,17 @@ static uint16_t eth_tci(const struct hw_port *own, uint32_t sgid_index, uint32_t
 }
 
 /* The DSCP of RoCE v2 has a field of its own (mlx5_set_path()). */
-static bool eth_frame(const struct hw_port *own, const struct hw_qp *qp, struct pkt *p)
+static bool eth_frame(const struct hw_port *own, const struct hw_qp *qp, const struct hw_qp_path *w,
+		      struct pkt *p)
 {
-	enum pkt_net net = fab_roce_net(own, qp->sgid_index);
-	const void *ads = path_of(qp);
+	enum pkt_net net = fab_roce_net(own, w->sgid_index);
+	const void *ads = way_ads(qp, w);
 
 	p->eth = true;
-	fab_eth_mac(qp->port, p->smac);
+	fab_eth_mac(w->port, p->smac);
 	memcpy(p->dmac, (const uint8_t *)ads + LF_ads_rmac_47_32_BIT / 8, sizeof(p->dmac));
-	p->tci = eth_tci(own, qp->sgid_index, LAYOUT_GET32(ads, ads, eth_prio));
-	route_qp(own, net, qp, &p->route);
+	p->tci = eth_tci(own, w->sgid_index, LAYOUT_GET32(ads, ads, eth_prio));
+	route_qp(own, net, qp, w, &p->route);
 	if (net != PKT_NET_GRH)
 		p->route.tclass =
 			(uint8_t)(LAYOUT_GET8(ads, ads, dscp) << 2 | (p->route.tclass & 3));
@@ -266,7 +264,7 @@ static bool eth_frame_av(const struct hw_port *own, const struct hw_qp *qp, cons
 	if (!LAYOUT_GET(wqe_av, av, ext))
 		return false;
 	p->eth = true;
-	fab_eth_mac(qp->port, p->smac);
+	fab_eth_mac(hw_qp_path(qp)->port, p->smac);
 	memcpy(p->dmac, av + WQE_AV_RMAC, sizeof(p->dmac));
 	p->tci = eth_tci(own, LAYOUT_GET32(wqe_av, av, sgid_index),
 			 LAYOUT_GET32(wqe_av, av, sl) >> eng_links[HW_LINK_ETH].sl_shift);

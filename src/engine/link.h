@@ -44,7 +44,8 @@ struct eng_link {
 	 * For captures: addresses of the packets of a connected QP, and of a datagram. False: it
 	 * sends none.
 	 */
-	bool (*frame)(const struct hw_port *own, const struct hw_qp *qp, struct pkt *p);
+	bool (*frame)(const struct hw_port *own, const struct hw_qp *qp, const struct hw_qp_path *w,
+		      struct pkt *p);
 	bool (*frame_av)(const struct hw_port *own, const struct hw_qp *qp, const uint8_t *av,
 			 struct pkt *p);
 };

@@ -30,6 +30,7 @@
 struct eng_transport;
 struct eng_link;
 struct hw_port;
+struct hw_qp_path;
 struct hw_srq;
 
 #define ENG_LOG_MAX_MSG 30  /* 1 GiB, as capability log_max_msg says */
@@ -147,7 +148,10 @@ struct eng_run {
 	uint32_t dest; /* QPN or DCTN of the other end */
 	struct fab_path path, back; /* paths of the request and of its answer */
 	/* The current WQE: */
-	const struct hw_port *port;  /* of qp; NULL: there is none */
+	const struct hw_qp_path *own; /* the path of qp that it takes */
+	const struct hw_port *port;   /* ... and its port; NULL: there is none */
+	/* A connected peer's path, by which it has accepted the request and will answer. */
+	const struct hw_qp_path *theirs;
 	const struct eng_link *link; /* row of the port's link layer */
 	enum pkt_net net;            /* of the request's packets */
 	uint32_t vlan;               /* ... and the id in their tag; 0: none */
@@ -468,14 +472,14 @@ uint32_t atomic_parse(struct eng_run *r);
 int atomic_perform(struct eng_run *r);
 /* address.c */
 /*
- * Does the peer (r->dest) accept the P_Key, or Q_Key, of r->qp's packets? If not, its port counts
- * them and sends a notice to the subnet manager (257, 258).
+ * Does the peer (r->dest), on that path of it, accept the P_Key, or the Q_Key, of r->qp's packets?
+ * If not, its port counts them and sends a notice to the subnet manager (257, 258).
  */
-bool way_pkey_match(struct eng_run *r, const struct hw_qp *peer);
+bool way_pkey_match(struct eng_run *r, const struct hw_qp_path *w);
 bool way_qkey_match(struct eng_run *r, const struct hw_qp *peer, uint32_t qkey);
 /* The source LID of r->qp's packets. */
 uint32_t way_slid(const struct eng_run *r, uint32_t path_bits);
-uint32_t way_path_bits(const struct hw_qp *qp);
+uint32_t way_path_bits(const struct hw_qp *qp, const struct hw_qp_path *w);
 struct way_to {
 	uint32_t dlid;       /* or an Ethernet address */
 	const uint8_t *dgid; /* destination GID; NULL: packets have no GIDs */

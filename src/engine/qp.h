@@ -9,6 +9,7 @@
 #include "engine/priv.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
+#include "wire/prm/qp.h"
 
 /* Count in the set of Q counters that a QP names, if any. */
 static inline void eng_count(const struct seg *s, const struct hw_qp *qp, enum hw_qc what)
@@ -17,6 +18,13 @@ static inline void eng_count(const struct seg *s, const struct hw_qp *qp, enum h
 
 	if (c)
 		atomic_fetch_add_explicit(&c->n[what], 1, memory_order_relaxed);
+}
+
+/* The QPC's copy of one of the QP's paths. */
+static inline const void *way_ads(const struct hw_qp *qp, const struct hw_qp_path *w)
+{
+	return w == &qp->path[0] ? LAYOUT_IN(qpc, primary_address_path, qp->qpc)
+				 : LAYOUT_IN(qpc, secondary_address_path, qp->qpc);
 }
 
 /* Does this QP take requests now? */

@@ -37,8 +37,11 @@ struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 
 bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 {
-	return eng_is_responder(r, peer) && peer->dest_qpn == r->qpn && peer->port == port &&
-	       (!peer->grh || r->link->expects(r, peer)) && way_pkey_match(r, peer);
+	if (!eng_is_responder(r, peer) || peer->dest_qpn != r->qpn)
+		return false;
+	r->theirs = hw_qp_path(peer);
+	return r->theirs->port == port && (!r->theirs->grh || r->link->expects(r, peer)) &&
+	       way_pkey_match(r, r->theirs);
 }
 
 /* The peer refuses the request: its QP enters ERR, and the requester gets the reason. */
@@ -98,10 +101,10 @@ static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
 static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
 		     const struct eng_recv *rv, struct eng_cqe *c)
 {
-	const struct hw_port *at = hw_port(r->s, peer->port);
+	const struct hw_port *at = hw_port(r->s, r->theirs->port);
 
 	cqe_init(c, op->cqe, peer, r->dest, rv->index);
-	r->link->cqe(r, at, way_path_bits(r->qp), r->path.dlid, r->qp->sl & 0xf, c->b);
+	r->link->cqe(r, at, way_path_bits(r->qp, r->own), r->path.dlid, r->own->sl & 0xf, c->b);
 	LAYOUT_SET(cqe64, c->b, rqpn, r->qpn);
 	LAYOUT_SET(cqe64, c->b, byte_cnt, r->local.len);
 	LAYOUT_SET(cqe64, c->b, se, r->se);

@@ -112,7 +112,8 @@ static enum eng_out execute(struct eng_run *r)
 		return mmo_execute(r);
 	if (op->kind == ENG_K_SET_PSV)
 		return sig_set_psv(r);
-	r->port = hw_port(r->s, r->qp->port);
+	r->own = hw_qp_path(r->qp);
+	r->port = hw_port(r->s, r->own->port);
 	r->link = eng_link(r->port);
 	return r->transport->execute(r);
 }
@@ -222,7 +223,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 			return sq_fail_run(r, ENG_W_RETRY);
 		qp->retries_left--;
 	}
-	wait = park_ack_ns(qp->ack_timeout);
+	wait = park_ack_ns(hw_qp_path(qp)->ack_timeout);
 	park_qp(r->s, qp, HW_PARK_RETRY, wait == UINT64_MAX ? wait : now + wait);
 	return false;
 }

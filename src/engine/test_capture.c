@@ -89,7 +89,7 @@ static void test_a_send_of_three_packets(void **state)
 	for (int i = 0; i < 3; i++) {
 		k[i] = next(got + i * T_MTU);
 		assert_int_equal(k[i].slid, lid[0]);
-		assert_int_equal(k[i].dlid, p->a->hw->dlid);
+		assert_int_equal(k[i].dlid, p->a->hw->path[0].dlid);
 		assert_int_equal(k[i].dest_qpn, p->b->qpn);
 		assert_int_equal(k[i].pkey, 0xffff);
 		assert_int_equal(k[i].psn, (psn + (uint32_t)i) & 0xffffff);

@@ -54,7 +54,7 @@ static int teardown(void **state)
 
 static struct mlx5_wqe_av av_of(struct dc *d, uint64_t key)
 {
-	struct hw_port *port = hw_port(&d->t->s, d->dct->hw->port);
+	struct hw_port *port = hw_port(&d->t->s, d->dct->hw->path[0].port);
 	struct mlx5_wqe_av av = {.dqp_dct = htobe32(d->dct->qpn | 0x80000000u),
 				 .rlid = htobe16((uint16_t)atomic_load(&port->lid))};
 

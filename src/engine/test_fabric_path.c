@@ -26,7 +26,7 @@ static int setup(void **state)
 	p->t = tb_create_on(chain);
 	p->a = t_qp_make(p->t, 0, PRM_ST_RC, NULL);
 	p->b = t_qp_make(p->t, 1, PRM_ST_RC, NULL);
-	p->a->hw->ack_timeout = 14;
+	p->a->hw->path[0].ack_timeout = 14;
 	p->a->hw->retry_count = 3;
 	t_connect(p->a, p->b);
 	memset(p->a->mem, 0x5a, T_MEM);
@@ -139,7 +139,7 @@ static void a_grh_is_40_octets_a_packet(void **state)
 {
 	struct t_pair *p = *state;
 
-	p->a->hw->grh = 1;
+	p->a->hw->path[0].grh = 1;
 	write_len(p, 2048);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
 	assert_way(p, false, 2, (2 * 64 + 16 + 2048) / 4);
@@ -187,7 +187,7 @@ static void no_way_back(void **state)
 	struct t_pair *p = *state;
 	const struct fab_node *s2 = fab_node(&p->t->s, S2);
 
-	fab_lft_set(&p->t->s, s2->sw, p->b->hw->dlid, FAB_LFT_NONE);
+	fab_lft_set(&p->t->s, s2->sw, p->b->hw->path[0].dlid, FAB_LFT_NONE);
 	fab_moved(&p->t->s);
 	write_len(p, 8);
 	expect_retry_exc(p, 0);
@@ -201,7 +201,7 @@ static void table_without_the_lid(void **state)
 
 	write_len(p, 8);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
-	fab_lft_set(&p->t->s, s1->sw, p->a->hw->dlid, FAB_LFT_NONE);
+	fab_lft_set(&p->t->s, s1->sw, p->a->hw->path[0].dlid, FAB_LFT_NONE);
 	fab_moved(&p->t->s);
 	write_len(p, 8);
 	expect_retry_exc(p, 1);
@@ -215,7 +215,7 @@ static void table_that_turns_round(void **state)
 	struct t_pair *p = *state;
 	const struct fab_node *s1 = fab_node(&p->t->s, S1);
 
-	fab_lft_set(&p->t->s, s1->sw, p->a->hw->dlid, 1);
+	fab_lft_set(&p->t->s, s1->sw, p->a->hw->path[0].dlid, 1);
 	fab_moved(&p->t->s);
 	write_len(p, 8);
 	expect_retry_exc(p, 0);
@@ -344,8 +344,8 @@ static void path_bits_of_both_ends(void **state)
 	b->lid = 128;
 	a->lmc = b->lmc = 2;
 	fab_moved(&p->t->s);
-	p->a->hw->dlid = 128 + 3;
-	p->b->hw->dlid = 64 + 1;
+	p->a->hw->path[0].dlid = 128 + 3;
+	p->b->hw->path[0].dlid = 64 + 1;
 	LAYOUT_SET(ads, LAYOUT_IN(qpc, primary_address_path, p->a->hw->qpc), mlid, 2);
 	t_recv_at(p->b, 0, 8);
 	t_post(p->a,

@@ -273,14 +273,14 @@ struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum prm_st st, struct t_srq
 	hw->sq_va = (uintptr_t)q->sq;
 	hw->rq_va = (uintptr_t)q->rq;
 	hw->dbr_va = (uintptr_t)q->dbr;
-	hw->port = t->port[side];
+	hw->path[0].port = t->port[side];
 	hw->mtu = T_MTU;
 	hw->qkey = 0x11111111;
 	hw->rre = hw->rwe = hw->rae = 1;
 	hw->atomic_mode = 3;
 	hw->retry_count = 2;
 	hw->rnr_retry = 2;
-	hw->ack_timeout = 14;
+	hw->path[0].ack_timeout = 14;
 	hw->min_rnr_nak = 12;
 	q->evq = t_evq(t);
 	target(t, &hw->async, q->evq, q->qpn);
@@ -299,11 +299,11 @@ void t_qp_free(struct t_qp *q)
 void t_rts(struct t_qp *q, struct t_qp *peer)
 {
 	struct seg *s = &q->t->s;
-	struct hw_port *port = hw_port(s, peer->hw->port);
+	struct hw_port *port = hw_port(s, peer->hw->path[0].port);
 
 	q->hw->dest_qpn = peer->qpn;
-	q->hw->dlid = atomic_load(&port->lid);
-	memcpy(q->hw->dgid, port->gid[0], 16);
+	q->hw->path[0].dlid = atomic_load(&port->lid);
+	memcpy(q->hw->path[0].dgid, port->gid[0], 16);
 	assert_int_equal(eng_qp_set_state(s, q->qpn, PRM_QP_STATE_INIT), 0);
 	/* PSNs close to the wrap. */
 	q->hw->next_rcv_psn = 0xfffff0 + (peer->qpn & 7);

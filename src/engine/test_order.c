@@ -168,7 +168,7 @@ static void unacked_make(struct tb *t, enum prm_st st, struct dgram *d)
 	memset(&d->av, 0, sizeof(d->av));
 	d->av.key.qkey.qkey = htobe32(d->b->hw->qkey);
 	d->av.dqp_dct = htobe32(MLX5_EXTENDED_UD_AV | d->b->qpn);
-	d->av.rlid = htobe16((uint16_t)hw_port(&t->s, d->b->hw->port)->lid);
+	d->av.rlid = htobe16((uint16_t)hw_port(&t->s, d->b->hw->path[0].port)->lid);
 	t_recv_at(d->b, 0, 64);
 	t_recv_at(d->b, 64, 64);
 }

@@ -221,13 +221,13 @@ static void a_mac_address_of_another(void **state)
 	struct t_qp *a, *b;
 
 	make(t, PRM_ST_RC, V2_IP4, &a, &b);
-	a->hw->dlid = fab_eth_addr(foreign);
+	a->hw->path[0].dlid = fab_eth_addr(foreign);
 	fails(a, b);
 	make(t, PRM_ST_RC, V2_IP4, &a, &b);
-	a->hw->dlid = fab_eth_addr_of(t->port[0]);
+	a->hw->path[0].dlid = fab_eth_addr_of(t->port[0]);
 	fails(a, b);
 	make(t, PRM_ST_RC, V2_IP4, &a, &b);
-	a->hw->dlid = FAB_ETH_BIT | 0xfffffe; /* one of ours that no port has */
+	a->hw->path[0].dlid = FAB_ETH_BIT | 0xfffffe; /* one of ours that no port has */
 	fails(a, b);
 }
 

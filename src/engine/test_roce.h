@@ -50,17 +50,17 @@ static inline void roce_path(struct t_qp *q, uint32_t from, uint32_t peer, uint3
 	LAYOUT_SET(ads, ads, tclass, ROCE_TOS);
 	LAYOUT_SET(ads, ads, hop_limit, ROCE_HOPS);
 	LAYOUT_SET(ads, ads, flow_label, 0x12345);
-	q->hw->dlid = fab_eth_addr_of(peer);
-	q->hw->grh = 1;
-	q->hw->sgid_index = from;
-	memcpy(q->hw->dgid, p->gid[to], 16);
+	q->hw->path[0].dlid = fab_eth_addr_of(peer);
+	q->hw->path[0].grh = 1;
+	q->hw->path[0].sgid_index = from;
+	memcpy(q->hw->path[0].dgid, p->gid[to], 16);
 }
 
 static inline void roce_connect(struct t_qp *a, struct t_qp *b, uint32_t index)
 {
 	t_connect(a, b);
-	roce_path(a, index, b->hw->port, index);
-	roce_path(b, index, a->hw->port, index);
+	roce_path(a, index, b->hw->path[0].port, index);
+	roce_path(b, index, a->hw->path[0].port, index);
 }
 
 static inline struct t_qp *roce_ud(struct tb *t, uint32_t side)

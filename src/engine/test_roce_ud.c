@@ -262,7 +262,7 @@ static struct t_qp *member(struct tb *t, uint32_t side, const uint8_t *mgid)
 
 static void mcast(struct t_qp *q, uint32_t from, const uint8_t *mgid, const uint8_t *mac)
 {
-	struct mlx5_wqe_av av = roce_av(q->t, from, q->hw->port, from);
+	struct mlx5_wqe_av av = roce_av(q->t, from, q->hw->path[0].port, from);
 
 	memcpy(av.rmac, mac, 6);
 	memcpy(av.rgid, mgid, 16);

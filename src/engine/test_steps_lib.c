@@ -57,7 +57,7 @@ void send_datagram(struct scene *x, struct t_qp *c)
 {
 	struct mlx5_wqe_av av = {.key.qkey.qkey = htobe32(0x11111111),
 				 .dqp_dct = htobe32(x->b->qpn | 1u << 31),
-				 .rlid = htobe16((uint16_t)c->hw->dlid)};
+				 .rlid = htobe16((uint16_t)c->hw->path[0].dlid)};
 
 	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .av = &av, .inl = "x", .inl_len = 1});
 }
@@ -111,7 +111,7 @@ static void send_badly(struct scene *x, struct t_qp *c)
 {
 	struct mlx5_wqe_av av = {.key.dc_key = htobe64(1),
 				 .dqp_dct = htobe32(x->b->qpn | 1u << 31),
-				 .rlid = htobe16((uint16_t)c->hw->dlid)};
+				 .rlid = htobe16((uint16_t)c->hw->path[0].dlid)};
 
 	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .av = &av, .inl = "x", .inl_len = 1});
 }

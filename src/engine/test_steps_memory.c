@@ -115,7 +115,7 @@ static void write_stream(struct scene *x, struct t_qp *c)
 {
 	struct mlx5_wqe_av av = {.key.dc_key = htobe64(1),
 				 .dqp_dct = htobe32(x->b->qpn | 1u << 31),
-				 .rlid = htobe16((uint16_t)c->hw->dlid)};
+				 .rlid = htobe16((uint16_t)c->hw->path[0].dlid)};
 	struct t_sge from = t_own(c, 0, LEN);
 
 	memset(c->mem, WRITTEN, LEN);

@@ -136,12 +136,12 @@ static void wrong_qpn(struct t_pair *p)
 
 static void unknown_lid(struct t_pair *p)
 {
-	p->a->hw->dlid = 4711;
+	p->a->hw->path[0].dlid = 4711;
 }
 
 static void wrong_port(struct t_pair *p)
 {
-	p->a->hw->dlid = hw_port(&p->t->s, p->t->port[0])->lid;
+	p->a->hw->path[0].dlid = hw_port(&p->t->s, p->t->port[0])->lid;
 }
 
 static void port_down(struct t_pair *p)
@@ -253,7 +253,7 @@ static void timeout_zero_waits_for_ever(void **state)
 {
 	struct t_pair *p = *state;
 
-	p->a->hw->ack_timeout = 0;
+	p->a->hw->path[0].ack_timeout = 0;
 	port_down(p);
 	send_x(p->a);
 	assert_int_equal(eng_run_due(&p->t->s), UINT64_MAX);

@@ -23,7 +23,7 @@ static void av_to(struct mlx5_wqe_av *av, struct t_qp *to)
 	av->key.qkey.qkey = htobe32(to->hw->qkey);
 	av->dqp_dct = htobe32(MLX5_EXTENDED_UD_AV | to->qpn);
 	av->stat_rate_sl = 3;
-	av->rlid = htobe16((uint16_t)hw_port(&to->t->s, to->hw->port)->lid);
+	av->rlid = htobe16((uint16_t)hw_port(&to->t->s, to->hw->path[0].port)->lid);
 }
 
 static void ud_send(struct t_qp *q, const struct mlx5_wqe_av *av, uint8_t opcode, const char *text)

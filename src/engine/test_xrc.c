@@ -199,7 +199,7 @@ static void an_initiator_takes_no_requests(void **state)
 
 	x->tgt->hw->xrcd = 0;
 	x->ini->hw->retry_count = 0;
-	x->ini->hw->ack_timeout = 0;
+	x->ini->hw->path[0].ack_timeout = 0;
 	send_to(x, x->srq[0].srqn, "no");
 	assert_int_equal(x->ini->hw->park, HW_PARK_RETRY);
 }

@@ -101,7 +101,7 @@ static void push_front(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint
 static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct hw_qp *peer,
 			       const struct eng_op *op)
 {
-	const struct hw_port *at = hw_port(r->s, peer->port);
+	const struct hw_port *at = hw_port(r->s, hw_qp_path(peer)->port);
 	uint64_t len = r->local.len;
 	uint8_t grh[ENG_GRH_BYTES];
 	struct eng_recv rv;
@@ -141,7 +141,7 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 	LAYOUT_SET(cqe64, c.b, rqpn, r->qpn);
 	LAYOUT_SET(cqe64, c.b, byte_cnt, len + ENG_GRH_BYTES);
 	LAYOUT_SET(cqe64, c.b, se, r->se);
-	LAYOUT_SET(cqe64, c.b, imm_inval_pkey, op->imm ? r->imm : peer->pkey_index);
+	LAYOUT_SET(cqe64, c.b, imm_inval_pkey, op->imm ? r->imm : hw_qp_path(peer)->pkey_index);
 	out = resp_complete(r, peer, av->dqpn, &rv, &c);
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
 		return resp_recv_error(r, peer, av->dqpn, &rv, ENG_W_LOCAL_FAULT);
@@ -175,11 +175,11 @@ static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, s
 		uint32_t qpn;
 		const struct hw_qp *qp = ud_member_qp(r->s, *i, mgid, &qpn);
 
-		if (!qp || reach_bit(x, qp->port))
+		if (!qp || reach_bit(x, hw_qp_path(qp)->port))
 			continue;
 		if (x->n == ENG_REACH_MAX)
 			return;
-		x->port[x->n++] = qp->port;
+		x->port[x->n++] = hw_qp_path(qp)->port;
 	}
 }
 
@@ -199,7 +199,7 @@ static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, cons
 		return resp_not_locked(rc);
 	to.dqpn = qpn;
 	if (eng_is_responder(r, peer) && peer->qkey == av->qkey &&
-	    (reach_bit(x, peer->port) & x->got) && way_pkey_match(r, peer))
+	    (reach_bit(x, hw_qp_path(peer)->port) & x->got) && way_pkey_match(r, hw_qp_path(peer)))
 		out = ud_receive(r, &to, peer, op);
 	resp_unlock(r->s, peer);
 	if (r->local.len > len) /* without the 4 octets of an immediate */
@@ -271,8 +271,8 @@ static enum eng_out ud_arrive(struct eng_run *r, const struct ud_av *av, struct 
 	rc = resp_lock(r->s, peer, av->dqpn);
 	if (rc)
 		return resp_not_locked(rc);
-	if (eng_is_responder(r, peer) && peer->port == r->path.to &&
-	    way_qkey_match(r, peer, av->qkey) && way_pkey_match(r, peer))
+	if (eng_is_responder(r, peer) && hw_qp_path(peer)->port == r->path.to &&
+	    way_qkey_match(r, peer, av->qkey) && way_pkey_match(r, hw_qp_path(peer)))
 		out = ud_receive(r, av, peer, op);
 	resp_unlock(r->s, peer);
 	return out;

@@ -91,7 +91,8 @@ static bool gid_is_held(const struct seg *s, uint32_t port, uint32_t index)
 	seg_for_each_live (s, SEG_T_QP, i) {
 		const struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 
-		if (qp->port == port && qp->grh && qp->sgid_index == index)
+		if (hw_qp_path(qp)->port == port && hw_qp_path(qp)->grh &&
+		    hw_qp_path(qp)->sgid_index == index)
 			return true;
 	}
 	return false;

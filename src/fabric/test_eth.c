@@ -206,9 +206,9 @@ static void a_qp_holds_the_entry_of_its_address(void **state)
 	assert_int_equal(add(h1, 0x0a4d0101, 24), 0);
 	assert_int_equal(seg_alloc(&seg, SEG_T_QP, SEG_OWNER_DEVICE, &index), 0);
 	qp = seg_at(&seg, SEG_T_QP, index);
-	qp->port = h1;
-	qp->grh = 1;
-	qp->sgid_index = 4;
+	qp->path[0].port = h1;
+	qp->path[0].grh = 1;
+	qp->path[0].sgid_index = 4;
 	assert_int_equal(del(h1, 0x0a4d0101, 0), 0);
 	assert_entry(0x0a4d0101, -1);
 	assert_int_equal(add(h1, 0x0a630001, 24), 0);

@@ -78,18 +78,18 @@ enum fw_r fw_cmd_create_dct(struct fw_call *k)
 	dct->no_rq = dct->no_sq = 1;
 	dct->comm_est = 2; /* a DCT does not have that event */
 	dct->mem = mem_self(k->s);
-	dct->port = k->hca->port[DCTC(port) - 1];
-	dct->pkey_index = (uint32_t)DCTC(pkey_index);
-	if (hw_port_is_eth(hw_port(k->s, dct->port))) {
-		dct->sgid_index = (uint32_t)DCTC(my_addr_index);
-		dct->sl = (uint32_t)DCTC(eth_prio);
+	dct->path[0].port = k->hca->port[DCTC(port) - 1];
+	dct->path[0].pkey_index = (uint16_t)DCTC(pkey_index);
+	if (hw_port_is_eth(hw_port(k->s, dct->path[0].port))) {
+		dct->path[0].sgid_index = (uint8_t)DCTC(my_addr_index);
+		dct->path[0].sl = (uint8_t)DCTC(eth_prio);
 	}
 	dct->mtu = 128u << DCTC(mtu);
-	dct->rre = (uint32_t)DCTC(rre);
-	dct->rwe = (uint32_t)DCTC(rwe);
-	dct->rae = (uint32_t)DCTC(rae);
-	dct->atomic_mode = (uint32_t)DCTC(atomic_mode);
-	dct->min_rnr_nak = (uint32_t)DCTC(min_rnr_nak);
+	dct->rre = (uint8_t)DCTC(rre);
+	dct->rwe = (uint8_t)DCTC(rwe);
+	dct->rae = (uint8_t)DCTC(rae);
+	dct->atomic_mode = (uint8_t)DCTC(atomic_mode);
+	dct->min_rnr_nak = (uint8_t)DCTC(min_rnr_nak);
 	atomic_store(&dct->async.evq, SEG_NONE);
 	memcpy(dct->qpc, dctc, LAYOUT_SZ(dctc));
 	dct->ece = fw_ece((uint32_t)DCTC(ece));

@@ -216,7 +216,7 @@ enum fw_r fw_cmd_create_qp(struct fw_call *k)
 	qp->dbr_mem = at.dbr_mem;
 	qp->dbr_va = at.dbr_va;
 	qp->dbr_umem = at.dbr_umem;
-	qp->port = SEG_NONE;
+	qp->path[0].port = SEG_NONE;
 	atomic_store(&qp->async.evq, SEG_NONE);
 	memcpy(qp->qpc, qpc, sizeof(qp->qpc));
 	eng_qp_created(qp);

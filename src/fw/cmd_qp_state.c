@@ -230,13 +230,20 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 	return FW_R_NONE;
 }
 
-static void apply_link(struct hw_qp *qp, const void *ads, bool eth)
+static void apply_path(const struct fw_call *k, struct hw_qp_path *w, const void *ads)
 {
 	const uint8_t *rmac = (const uint8_t *)ads + LF_ads_rmac_47_32_BIT / 8;
+	bool eth;
 
-	qp->dlid = eth ? fab_eth_addr(rmac) : (uint32_t)ADS(rlid);
-	qp->sl = (uint32_t)(eth ? ADS(eth_prio) : ADS(sl));
-	qp->grh = eth || ADS(grh);
+	w->port = k->hca->port[ADS(vhca_port_num) - 1];
+	eth = hw_port_is_eth(hw_port(k->s, w->port));
+	w->dlid = eth ? fab_eth_addr(rmac) : (uint32_t)ADS(rlid);
+	w->sl = (uint8_t)(eth ? ADS(eth_prio) : ADS(sl));
+	w->grh = eth || ADS(grh);
+	w->sgid_index = (uint8_t)ADS(src_addr_index);
+	w->pkey_index = (uint16_t)ADS(pkey_index);
+	w->ack_timeout = (uint8_t)ADS(ack_timeout);
+	memcpy(w->dgid, LAYOUT_IN(ads, rgid_rip, ads), sizeof(w->dgid));
 }
 
 /* Copy values from the context to the fields that the engine uses. */
@@ -245,23 +252,23 @@ static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct tra
 	const void *qpc = qp->qpc;
 	const void *ads = LAYOUT_IN(qpc, primary_address_path, qpc);
 
-	qp->port = k->hca->port[ADS(vhca_port_num) - 1];
-	qp->pkey_index = (uint32_t)ADS(pkey_index);
+	if (t->bit & (I2R | R2S)) {
+		apply_path(k, &qp->path[0], ads);
+	} else if (t->bit & (R2I | I2I)) {
+		qp->path[0].port = k->hca->port[ADS(vhca_port_num) - 1];
+		qp->path[0].pkey_index = (uint16_t)ADS(pkey_index);
+	}
 	qp->qkey = (uint32_t)QPC(q_key);
-	qp->rre = (uint32_t)QPC(rre);
-	qp->rwe = (uint32_t)QPC(rwe);
-	qp->rae = (uint32_t)QPC(rae);
-	qp->atomic_mode = (uint32_t)QPC(atomic_mode);
-	qp->min_rnr_nak = (uint32_t)QPC(min_rnr_nak);
-	qp->retry_count = (uint32_t)QPC(retry_count);
-	qp->rnr_retry = (uint32_t)QPC(rnr_retry);
-	qp->ack_timeout = (uint32_t)ADS(ack_timeout);
+	qp->rre = (uint8_t)QPC(rre);
+	qp->rwe = (uint8_t)QPC(rwe);
+	qp->rae = (uint8_t)QPC(rae);
+	qp->atomic_mode = (uint8_t)QPC(atomic_mode);
+	qp->min_rnr_nak = (uint8_t)QPC(min_rnr_nak);
+	qp->retry_count = (uint8_t)QPC(retry_count);
+	qp->rnr_retry = (uint8_t)QPC(rnr_retry);
 	if (t->bit == I2R) {
 		qp->dest_qpn = (uint32_t)QPC(remote_qpn);
 		qp->mtu = 128u << QPC(mtu);
-		apply_link(qp, ads, hw_port_is_eth(hw_port(k->s, qp->port)));
-		qp->sgid_index = (uint32_t)ADS(src_addr_index);
-		memcpy(qp->dgid, LAYOUT_IN(ads, rgid_rip, ads), sizeof(qp->dgid));
 		qp->next_rcv_psn = (uint32_t)QPC(next_rcv_psn);
 	}
 	if (t->bit == R2S)

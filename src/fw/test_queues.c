@@ -204,20 +204,20 @@ static void test_qp_to_rts_takes_what_each_transition_takes(void **state)
 
 	qp_to(e, PRM_QP_STATE_INIT);
 	assert_int_equal(query_qp_state(e), PRM_QP_STATE_INIT);
-	assert_int_equal(qp->port, hca->port[0]);
+	assert_int_equal(qp->path[0].port, hca->port[0]);
 	assert_int_equal(qp->rwe, 1);
 	assert_int_equal(qp->rae, 0);
 	b_init2rtr(e);
 	assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
 	assert_int_equal(qp->mtu, 1024);
 	assert_int_equal(qp->dest_qpn, 0x45);
-	assert_int_equal(qp->dlid, 1);
+	assert_int_equal(qp->path[0].dlid, 1);
 	assert_int_equal(qp->next_rcv_psn, 0xabcdef);
 	assert_int_equal(qp->rwe, 1); /* the command has 0, but does not select the field */
 	b_rtr2rts(e);
 	assert_int_equal(run(e, e->in, IN(rtr2rts_qp), OUT(rtr2rts_qp)), FW_OK);
 	assert_int_equal(query_qp_state(e), PRM_QP_STATE_RTS);
-	assert_int_equal(qp->ack_timeout, 14);
+	assert_int_equal(qp->path[0].ack_timeout, 14);
 	assert_int_equal(qp->retry_count, 7);
 	assert_int_equal(qp->rnr_retry, 6);
 	assert_int_equal(qp->mtu, 1024);
@@ -268,7 +268,7 @@ static void test_init2init_changes_the_port(void **state)
 	qpc = b_modify_qp(e, PRM_OP_INIT2INIT_QP, 1 << 16);
 	LAYOUT_SET(ads, LAYOUT_IN(qpc, primary_address_path, qpc), vhca_port_num, 2);
 	assert_int_equal(run(e, e->in, IN(init2init_qp), OUT(init2init_qp)), FW_OK);
-	assert_int_equal(hw_qp(&e->s, e->qp)->port, hca->port[1]);
+	assert_int_equal(hw_qp(&e->s, e->qp)->path[0].port, hca->port[1]);
 }
 
 static void test_ud_qp_with_srq(void **state)

@@ -133,17 +133,17 @@ static void a_path_names_a_mac_address(void **state)
 	LAYOUT_SET(ads, ads, dscp, 26);
 	assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
 	qp = hw_qp(&e->s, e->qp);
-	assert_int_equal(qp->dlid, fab_eth_addr_of(port_of(e, 2)));
-	assert_int_equal(qp->sl, 5);
-	assert_int_equal(qp->grh, 1);
-	assert_int_equal(qp->sgid_index, 3);
+	assert_int_equal(qp->path[0].dlid, fab_eth_addr_of(port_of(e, 2)));
+	assert_int_equal(qp->path[0].sl, 5);
+	assert_int_equal(qp->path[0].grh, 1);
+	assert_int_equal(qp->path[0].sgid_index, 3);
 	b_id(e, PRM_OP_QUERY_QP, e->qp);
 	assert_int_equal(run(e, e->in, IN(query_qp), OUT(query_qp)), FW_OK);
 	ads = LAYOUT_IN(qpc, primary_address_path, LAYOUT_IN(query_qp_out, qpc, e->out));
 	assert_int_equal(LAYOUT_GET(ads, ads, udp_sport), 0xc123);
 	assert_int_equal(LAYOUT_GET(ads, ads, dscp), 26);
 	assert_int_equal(LAYOUT_GET(ads, ads, eth_prio), 5);
-	assert_int_equal(fab_eth_addr(ads + LF_ads_rmac_47_32_BIT / 8), qp->dlid);
+	assert_int_equal(fab_eth_addr(ads + LF_ads_rmac_47_32_BIT / 8), qp->path[0].dlid);
 }
 
 static void a_foreign_mac_address_leads_nowhere(void **state)
@@ -151,8 +151,8 @@ static void a_foreign_mac_address_leads_nowhere(void **state)
 	struct env *e = *state;
 
 	qp_to(e, PRM_QP_STATE_RTR); /* with MAC address zero */
-	assert_int_equal(fab_eth_port(hw_qp(&e->s, e->qp)->dlid), SEG_NONE);
-	assert_true(fab_is_eth_addr(hw_qp(&e->s, e->qp)->dlid));
+	assert_int_equal(fab_eth_port(hw_qp(&e->s, e->qp)->path[0].dlid), SEG_NONE);
+	assert_true(fab_is_eth_addr(hw_qp(&e->s, e->qp)->path[0].dlid));
 }
 
 static uint64_t sport_of(struct env *e)

@@ -28,6 +28,14 @@ enum {                   /* hw_qp.flush_pending: work put off because a lock cou
        HW_PEND_RUN = 8, /* the queue must continue, up to the last ring */
 };
 
+struct hw_qp_path {    /* [fw] */
+	uint32_t port; /* SEG_T_PORT index; SEG_NONE: there is no such path */
+	uint32_t dlid;
+	uint8_t dgid[16];
+	uint16_t pkey_index;
+	uint8_t sl, grh, sgid_index, ack_timeout;
+};
+
 /*
  * The changing fields of requester and responder have cache lines of their own, because different
  * processes write them.
@@ -53,12 +61,11 @@ struct hw_qp {
 	struct mem_slot dbr_mem;
 	uint64_t dbr_va; /* doorbell record: RCV at +0, SND at +4, both BE32 */
 	/* Path and transport [fw], valid from RTR or RTS on. */
-	uint32_t port;                         /* SEG_T_PORT index */
-	uint32_t dest_qpn, dlid, sl, grh, mtu; /* mtu is in bytes */
-	uint8_t dgid[16];
-	uint32_t sgid_index, pkey_index, qkey;
-	uint32_t rre, rwe, rae, atomic_mode;
-	uint32_t retry_count, rnr_retry, ack_timeout, min_rnr_nak;
+	struct hw_qp_path path[2]; /* the one in use: hw_qp_path(); the other is not used yet */
+	uint32_t dest_qpn, mtu;    /* mtu is in bytes */
+	uint32_t qkey;
+	uint8_t rre, rwe, rae, atomic_mode;
+	uint8_t retry_count, rnr_retry, min_rnr_nak;
 	uint32_t qos_req, qos_resp; /* [fw] scheduling elements (SEG_T_OBJ); 0: none */
 	uint32_t ece; /* [fw] the agreed options of enhanced connection establishment */
 	uint32_t mmo; /* [fw] the send queue may copy memory (qpc_ext.mmo) */
@@ -133,6 +140,11 @@ _Static_assert(sizeof(struct hw_qp) <= 896, "a QP stays under a KiB");
 static inline struct hw_qp *hw_qp(const struct seg *s, uint32_t i)
 {
 	return seg_live(s, SEG_T_QP, i);
+}
+
+static inline const struct hw_qp_path *hw_qp_path(const struct hw_qp *qp)
+{
+	return &qp->path[0];
 }
 
 #endif

@@ -295,9 +295,9 @@ static void test_attributes_come_back(void **state)
 
 	hw = hw_qp(&v.e->seg, qp.qpn);
 	assert_int_equal(hw->dest_qpn, 0x654321);
-	assert_int_equal(hw->dlid, 0x2a);
+	assert_int_equal(hw->path[0].dlid, 0x2a);
 	assert_int_equal(hw->mtu, 2048);
-	assert_int_equal(hw->port, hw_hca(&v.e->seg, v.e->hca)->port[1]);
+	assert_int_equal(hw->path[0].port, hw_hca(&v.e->seg, v.e->hca)->port[1]);
 
 	err = (struct ib_uverbs_modify_qp){.qp_state = IBV_QPS_ERR};
 	assert_int_equal(modify_qp(&v, &qp, &err, IBV_QP_STATE), 0);
@@ -456,9 +456,9 @@ static void a_path_over_ethernet(void **state)
 	rtr.dest.traffic_class = 0x6b;
 	assert_int_equal(modify_qp(&v, &qp, &rtr, RTR_MASK), 0);
 	hw = hw_qp(&v.e->seg, qp.qpn);
-	assert_int_equal(hw->dlid, fab_eth_addr_of(to));
-	assert_int_equal(hw->sgid_index, 3);
-	assert_int_equal(hw->sl, 5);
+	assert_int_equal(hw->path[0].dlid, fab_eth_addr_of(to));
+	assert_int_equal(hw->path[0].sgid_index, 3);
+	assert_int_equal(hw->path[0].sl, 5);
 	ads = hw->qpc + LP_qpc_primary_address_path;
 	assert_int_equal(LAYOUT_GET(ads, ads, eth_prio), 5);
 	assert_int_equal(LAYOUT_GET(ads, ads, dscp), 0x6b >> 2);

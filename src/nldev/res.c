@@ -106,7 +106,7 @@ static uint8_t qp_state(const struct hw_qp *qp)
 static int fill_qp(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t i, uint32_t port)
 {
 	const struct hw_qp *qp = hw_qp(q->d->s, i);
-	const struct hw_port *p = qp ? hw_port(q->d->s, qp->port) : NULL;
+	const struct hw_port *p = qp ? hw_port(q->d->s, hw_qp_path(qp)->port) : NULL;
 	uint8_t type;
 
 	if (!qp)
