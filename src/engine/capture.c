@@ -81,6 +81,7 @@ static bool address(const struct eng_run *r, const struct hw_qp *qp, uint32_t de
 		.pkey = pkey_of(port, w->pkey_index),
 		.port = (uint8_t)port->num,
 		.dest_qpn = dest,
+		.flags = mig_requests(qp, w) ? 0 : PKT_F_STAYS,
 	};
 	return r->link->frame(port, qp, w, p);
 }

@@ -62,6 +62,15 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to);
 int eng_dct_drain(struct seg *s, uint32_t dctn);
 /* WQEs of that stream are executed again. -ENOENT: it is not in error; -EINVAL, -ETIMEDOUT. */
 int eng_dci_stream_reset(struct seg *s, uint32_t qpn, uint16_t id);
+/*
+ * Automatic path migration, for commands, under the HCA's lock. Between _hold() and _end() the QP
+ * does not migrate. _hold() returns the path that the QP does not use, with its copy in the QPC,
+ * which the caller may write: now this is the alternate path as QUERY_QP shows it. _end(): the QP
+ * goes on in state `to` (HW_MIG_ARMED...); from armed to migrated is a migration.
+ */
+#define ENG_MIG_KEEP UINT32_MAX /* the state that it has */
+struct hw_qp_path *eng_mig_hold(struct seg *s, struct hw_qp *qp, uint32_t qpn, void **ads);
+void eng_mig_end(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t to);
 /* Called before a new QP or SRQ becomes visible. */
 void eng_qp_created(struct hw_qp *qp);
 void eng_srq_created(struct hw_srq *srq);

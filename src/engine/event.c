@@ -149,9 +149,10 @@ static uint32_t owed(const struct source *o, bool devx)
 
 /*
  * `gen` of the object begins the numbers of its events, so that they do not go on where those of an
- * earlier object in its place ended.
+ * earlier object in its place ended. With `mark`, nothing if another event was noted since then.
  */
-static void note(struct hw_evtarget *t, uint32_t gen, uint32_t type, bool devx)
+static void note(struct hw_evtarget *t, uint32_t gen, uint32_t type, bool devx,
+		 const uint32_t *mark)
 {
 	uint32_t owes = atomic_load(&t->evq) != SEG_NONE ? HW_EV_OWES : 0, was, n;
 	_Atomic uint32_t *word = hw_event(t, type);
@@ -162,6 +163,8 @@ static void note(struct hw_evtarget *t, uint32_t gen, uint32_t type, bool devx)
 		owes = HW_EV_OWES_DEVX;
 	was = atomic_load(word);
 	do {
+		if (mark && was / HW_EV_SEQ != *mark / HW_EV_SEQ)
+			return;
 		n = was ? was / HW_EV_SEQ : gen << 12;
 		owes |= was & (HW_EV_OWES | HW_EV_OWES_DEVX);
 	} while (!atomic_compare_exchange_weak(word, &was,
@@ -240,22 +243,28 @@ uint32_t event_mark(struct hw_qp *qp, uint32_t type)
 	return atomic_load(hw_event(&qp->async, type)) / HW_EV_SEQ * HW_EV_SEQ;
 }
 
-void event_note_once(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t type, uint32_t mark)
-{
-	if (event_mark(qp, type) == mark / HW_EV_SEQ * HW_EV_SEQ)
-		eng_qp_event_note(s, qp, qpn, type);
-}
-
-void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type)
+static void note_all(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t type,
+		     const uint32_t *mark)
 {
 	if (__builtin_expect(qp->shared, 0))
 		for (uint32_t i = share_of(s, qp, qpn, 0); i != SEG_NONE;
 		     i = share_of(s, qp, qpn, i + 1)) {
 			struct hw_share *sh = seg_at(s, SEG_T_SHARE, i);
 
-			note(&sh->async, sh->gen, ib_event_type, false);
+			note(&sh->async, sh->gen, type, false, NULL);
 		}
-	note(&qp->async, qp->gen, ib_event_type, true);
+	note(&qp->async, qp->gen, type, true, mark);
+}
+
+void event_note_once(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t type, uint32_t mark)
+{
+	if (event_mark(qp, type) == mark / HW_EV_SEQ * HW_EV_SEQ)
+		note_all(s, qp, qpn, type, &mark);
+}
+
+void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type)
+{
+	note_all(s, qp, qpn, ib_event_type, NULL);
 }
 
 void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
@@ -275,7 +284,7 @@ void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_eve
 
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type)
 {
-	note(&srq->async, srq->gen, ib_event_type, true);
+	note(&srq->async, srq->gen, ib_event_type, true, NULL);
 	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 

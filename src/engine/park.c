@@ -209,6 +209,7 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 		if (!mem_is_self(s, qp->mem))
 			continue;
 		resp_adopt(s, qp, i);
+		mig_finish(s, qp, i);
 		due = qp_due(qp, now);
 		if (due <= now || seg_lock_orphaned(s, &qp->sq_lock) ||
 		    atomic_load(&qp->state) == PRM_QP_STATE_ERR) {

@@ -624,6 +624,24 @@ void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
 /* Raise the async events that an object owes. False: some are still owed. */
 bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overtake);
 
+/* migrate.c: automatic path migration, while mig_is_busy() of a QP */
+/*
+ * Under the peer's rq_lock: a request of r->qp has arrived at `port`. False: it asks for a
+ * migration that the peer refuses.
+ */
+bool mig_request(struct eng_run *r, struct hw_qp *peer, uint32_t port);
+/* A packet of the other end was accepted, with that MigReq. */
+void mig_met(struct hw_qp *qp, bool requests);
+/* Does r->qp take the answer that comes by r->back? */
+bool mig_answer_comes(struct eng_run *r, const struct hw_qp *peer);
+/* The peer has answered r->qp. */
+void mig_answer(struct eng_run *r, const struct hw_qp *peer);
+/* Under sq_lock, after the last retry. True: the WQE is executed again, on the alternate path. */
+bool mig_retries_end(struct eng_run *r);
+/* Note and raise PATH_MIG, if the process that has migrated the QP did not. */
+void mig_finish(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+void mig_reset(struct hw_qp *qp);
+
 /* park.c */
 /* Polled doorbells: if this CQ is ours and its ARM record has changed, serve the arm. */
 void park_poll_arm(struct seg *s, uint32_t cqn);

@@ -27,6 +27,28 @@ static inline const void *way_ads(const struct hw_qp *qp, const struct hw_qp_pat
 				 : LAYOUT_IN(qpc, secondary_address_path, qp->qpc);
 }
 
+static inline void *way_ads_of(struct hw_qp *qp, bool second)
+{
+	return second ? LAYOUT_IN(qpc, secondary_address_path, qp->qpc)
+		      : LAYOUT_IN(qpc, primary_address_path, qp->qpc);
+}
+
+static inline bool mig_is_busy(const struct hw_qp *qp)
+{
+	return atomic_load_explicit(&qp->mig, memory_order_relaxed) & HW_MIG_BUSY;
+}
+
+/*
+ * BTH:MigReq of the packets that left by path `w`. If the QP has migrated meanwhile, these are from
+ * before, when it was armed.
+ */
+static inline bool mig_requests(const struct hw_qp *qp, const struct hw_qp_path *w)
+{
+	uint64_t mig = atomic_load_explicit(&qp->mig, memory_order_relaxed);
+
+	return !(mig & HW_MIG_STATE) && w == &qp->path[!!(mig & HW_MIG_PATH)];
+}
+
 /* Does this QP take requests now? */
 static inline bool qp_receives(const struct hw_qp *qp)
 {

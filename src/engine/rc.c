@@ -37,11 +37,18 @@ struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port)
 
 bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 {
-	if (!eng_is_responder(r, peer) || peer->dest_qpn != r->qpn)
+	bool busy = __builtin_expect(mig_is_busy(peer), 0);
+
+	if (!eng_is_responder(r, peer) || peer->dest_qpn != r->qpn ||
+	    (busy && !mig_request(r, peer, port)))
 		return false;
 	r->theirs = hw_qp_path(peer);
-	return r->theirs->port == port && (!r->theirs->grh || r->link->expects(r, peer)) &&
-	       way_pkey_match(r, r->theirs);
+	if (r->theirs->port != port || (r->theirs->grh && !r->link->expects(r, peer)) ||
+	    !way_pkey_match(r, r->theirs))
+		return false;
+	if (busy)
+		mig_met(peer, mig_requests(r->qp, r->own));
+	return true;
 }
 
 /* The peer refuses the request: its QP enters ERR, and the requester gets the reason. */
@@ -407,6 +414,11 @@ static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
 	return r->local.len > max_message(r->qp) ? ENG_W_LENGTH : ENG_W_NONE;
 }
 
+static bool was_answered(const struct eng_transport *t, enum eng_out out)
+{
+	return eng_acks(t) && (out == ENG_DONE || out == ENG_RNR || out == ENG_FAILED);
+}
+
 enum eng_out rc_execute(struct eng_run *r)
 {
 	const struct eng_transport *t = r->transport;
@@ -433,6 +445,8 @@ enum eng_out rc_execute(struct eng_run *r)
 			out = t->accepts(r, peer, port) && (!eng_acks(t) || t->back(r, peer, port))
 				      ? rc_request(r, peer, op)
 				      : ENG_SILENT;
+			if (__builtin_expect(mig_is_busy(r->qp), 0) && was_answered(t, out))
+				mig_answer(r, peer);
 			if (cap_on(r->s))
 				eng_capture_answer(r, op, peer, psn, out);
 			resp_unlock(r->s, peer);

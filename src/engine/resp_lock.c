@@ -382,6 +382,8 @@ void resp_reset(struct hw_qp *qp)
 /* A thread that was stopped with an earlier QP of this number must find changed words. */
 void eng_qp_created(struct hw_qp *qp)
 {
+	atomic_store(&qp->mig, (uint64_t)(qp->gen & 0x1ffff) * HW_MIG_SEQ);
+	qp->path[1].port = SEG_NONE;
 	qp->rx_turn = qp->gen << 16;
 	qp->msn = qp->gen << 24;
 	qp->rx_srqn = qp->gen << 24;

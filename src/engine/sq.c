@@ -112,6 +112,8 @@ static enum eng_out execute(struct eng_run *r)
 		return mmo_execute(r);
 	if (op->kind == ENG_K_SET_PSV)
 		return sig_set_psv(r);
+	if (__builtin_expect(mig_is_busy(r->qp), 0))
+		mig_finish(r->s, r->qp, r->qpn);
 	r->own = hw_qp_path(r->qp);
 	r->port = hw_port(r->s, r->own->port);
 	r->link = eng_link(r->port);
@@ -219,6 +221,10 @@ static bool retry(struct eng_run *r, enum eng_out out)
 	/* The first time-out follows the first attempt; each later one uses up a retry. */
 	if (again && atomic_load(&qp->park) == HW_PARK_RETRY) {
 		eng_count(r->s, qp, HW_QC_LOCAL_ACK_TIMEOUT_ERR);
+		if (!qp->retries_left && mig_retries_end(r)) {
+			atomic_store(&qp->park, HW_PARK_NO);
+			return true;
+		}
 		if (!qp->retries_left)
 			return sq_fail_run(r, ENG_W_RETRY);
 		qp->retries_left--;

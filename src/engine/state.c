@@ -320,6 +320,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp)
 	ack_end(qp);
 	qp->sq_fail = 0;
 	qp->nerrored = 0;
+	mig_reset(qp);
 	resp_reset(qp);
 }
 

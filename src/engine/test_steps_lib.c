@@ -340,6 +340,51 @@ static void check_signed(struct scene *x, bool whole)
 	assert_int_equal(count_events(x, x->b->evq, -1), 0);
 }
 
+/* Armed; the alternate path is the one that the child uses, or another one. */
+static void arm_receiver(struct scene *x, uint32_t dlid_xor)
+{
+	struct hw_qp *b = x->b->hw;
+	struct hw_qp_path *w;
+	void *ads;
+
+	w = eng_mig_hold(seg_of(x), b, x->b->qpn, &ads);
+	*w = b->path[0];
+	w->dlid ^= dlid_xor;
+	eng_mig_end(seg_of(x), b, x->b->qpn, HW_MIG_ARMED);
+}
+
+static void setup_armed(struct scene *x)
+{
+	arm_receiver(x, 0);
+}
+
+static void setup_astray(struct scene *x)
+{
+	arm_receiver(x, 0x100);
+}
+
+/* The receiver has migrated with one event, or not at all; the message came after that. */
+static void check_migration(struct scene *x, bool whole)
+{
+	bool moved = atomic_load(&x->b->hw->mig) & HW_MIG_PATH;
+	uint32_t n = count_cqes(x, MLX5_CQE_RESP_SEND);
+
+	assert_true(moved || !whole);
+	assert_true(n <= moved);
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n);
+	assert_int_equal(count_events(x, x->b->evq, IBV_EVENT_PATH_MIG), moved);
+	assert_int_equal(atomic_load(&x->b->hw->mig) & HW_MIG_NOTING, 0);
+}
+
+static void check_no_migration(struct scene *x, bool whole)
+{
+	bool refused = atomic_load(&x->b->hw->mig) & HW_MIG_REFUSED;
+	uint32_t n = count_events(x, x->b->evq, IBV_EVENT_PATH_MIG_ERR);
+
+	assert_int_equal(count_cqes(x, MLX5_CQE_RESP_SEND), 0);
+	assert_true(whole ? refused && n == 1 : n >= refused && n <= 1);
+}
+
 const struct scenario scenarios[] = {
 	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
 	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
@@ -353,6 +398,8 @@ const struct scenario scenarios[] = {
 	{"DEVX subscribers", PRM_ST_RC, false, setup_devx, send_one, check_devx},
 	{"wrong access key", HW_ST_DCT, true, setup_dct, send_badly, check_key},
 	{"wrong signature", PRM_ST_RC, false, setup_signed, write_signed, check_signed},
+	{"migration", PRM_ST_RC, false, setup_armed, send_one, check_migration},
+	{"migration refused", PRM_ST_RC, false, setup_astray, send_one, check_no_migration},
 	{"drain of a DCT", HW_ST_DCT, true, setup_drain, drain_target, check_drain},
 };
 const uint32_t nscenarios = sizeof(scenarios) / sizeof(scenarios[0]);

@@ -19,7 +19,8 @@
  */
 #define BIT(n) (UINT64_C(1) << (n))
 #define QUEUE_EVENTS                                                                              \
-	(BIT(PRM_EVENT_COMM_EST) | BIT(PRM_EVENT_CQ_ERROR) | BIT(PRM_EVENT_WQ_CATAS_ERROR) |      \
+	(BIT(PRM_EVENT_PATH_MIG) | BIT(PRM_EVENT_PATH_MIG_FAILED) | BIT(PRM_EVENT_COMM_EST) |     \
+	 BIT(PRM_EVENT_CQ_ERROR) | BIT(PRM_EVENT_WQ_CATAS_ERROR) |                                \
 	 BIT(PRM_EVENT_WQ_INVAL_REQ_ERROR) | BIT(PRM_EVENT_WQ_ACCESS_ERROR) |                     \
 	 BIT(PRM_EVENT_SRQ_LAST_WQE) | BIT(PRM_EVENT_SRQ_RQ_LIMIT) | BIT(PRM_EVENT_DCT_DRAINED) | \
 	 BIT(PRM_EVENT_DCT_KEY_VIOLATION))
@@ -41,10 +42,11 @@
 	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16, .event_cap = true,                       \
 	.user_affiliated_events = {QUEUE_EVENTS},                                                 \
 	.user_unaffiliated_events = {BIT(PRM_EVENT_PORT_CHANGE)},                                 \
-	.device_cap_flags = IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_PORT_ACTIVE_EVENT |           \
-			    IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |               \
-			    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |               \
-			    IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_XRC
+	.device_cap_flags = IBV_DEVICE_AUTO_PATH_MIG | IBV_DEVICE_CHANGE_PHY_PORT |               \
+			    IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |            \
+			    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |                   \
+			    IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS |       \
+			    IBV_DEVICE_XRC
 
 /* Objects that only commands use, and packet pacing. */
 #define CAPS_OBJ                                                                              \

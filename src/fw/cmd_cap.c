@@ -46,6 +46,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(roce, eth);
 	CAP(rts2rts_qp_udp_sport, eth);
 	CAP(pg, 1);
+	CAP(apm, 1);
 	CAP(device_memory, 1);
 	CAP(num_ports, k->hca->nports);
 	CAP(log_max_msg, c->log_max_msg);

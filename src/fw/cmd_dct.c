@@ -79,6 +79,7 @@ enum fw_r fw_cmd_create_dct(struct fw_call *k)
 	dct->comm_est = 2; /* a DCT does not have that event */
 	dct->mem = mem_self(k->s);
 	dct->path[0].port = k->hca->port[DCTC(port) - 1];
+	dct->port_num = (uint8_t)DCTC(port);
 	dct->path[0].pkey_index = (uint16_t)DCTC(pkey_index);
 	if (hw_port_is_eth(hw_port(k->s, dct->path[0].port))) {
 		dct->path[0].sgid_index = (uint8_t)DCTC(my_addr_index);

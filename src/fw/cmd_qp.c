@@ -239,6 +239,7 @@ enum fw_r fw_cmd_query_qp(struct fw_call *k)
 	if (!qp)
 		return FW_R_QP_QUERY_NONE;
 	memcpy(qpc, qp->qpc, sizeof(qp->qpc));
+	fw_qp_paths(qp, qpc);
 	LAYOUT_SET(query_qp_out, k->out, ece, qp->ece);
 	LAYOUT_SET(qpc, qpc, state, qp->state & 0xf);
 	LAYOUT_SET(qpc, qpc, next_send_psn, qp->next_send_psn & 0xffffff);

@@ -23,6 +23,7 @@
 #include "wire/prm/qp.h"
 
 enum { /* opt_param_mask */
+       OPT_ALT_PATH = 1 << 0,
        OPT_RRE = 1 << 1,
        OPT_RAE = 1 << 2,
        OPT_RWE = 1 << 3,
@@ -74,21 +75,24 @@ static const struct transition {
 	 I2R,
 	 PRM_QP_STATE_INIT,
 	 PRM_QP_STATE_RTR,
-	 {OPT_ACCESS | OPT_PKEY_INDEX | OPT_LAG_TX_AFF, OPT_RWE | OPT_PKEY_INDEX | OPT_LAG_TX_AFF,
-	  OPT_PKEY_INDEX | OPT_Q_KEY, OPT_ACCESS | OPT_PKEY_INDEX | OPT_LAG_TX_AFF}},
+	 {OPT_ALT_PATH | OPT_ACCESS | OPT_PKEY_INDEX | OPT_LAG_TX_AFF,
+	  OPT_ALT_PATH | OPT_RWE | OPT_PKEY_INDEX | OPT_LAG_TX_AFF, OPT_PKEY_INDEX | OPT_Q_KEY,
+	  OPT_ALT_PATH | OPT_ACCESS | OPT_PKEY_INDEX | OPT_LAG_TX_AFF}},
 	{PRM_OP_RTR2RTS_QP,
 	 R2S,
 	 PRM_QP_STATE_RTR,
 	 PRM_QP_STATE_RTS,
-	 {OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT, OPT_RWE | OPT_PM_STATE, OPT_Q_KEY,
-	  OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT}},
+	 {OPT_ALT_PATH | OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT,
+	  OPT_ALT_PATH | OPT_RWE | OPT_PM_STATE, OPT_Q_KEY,
+	  OPT_ALT_PATH | OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT}},
 	{PRM_OP_RTS2RTS_QP,
 	 S2S,
 	 PRM_QP_STATE_RTS,
 	 PRM_QP_STATE_RTS,
-	 {OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT | OPT_COUNTER_SET_ID,
-	  OPT_RWE | OPT_PM_STATE | OPT_COUNTER_SET_ID, OPT_Q_KEY | OPT_COUNTER_SET_ID,
-	  OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT | OPT_COUNTER_SET_ID}},
+	 {OPT_ALT_PATH | OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT | OPT_COUNTER_SET_ID,
+	  OPT_ALT_PATH | OPT_RWE | OPT_PM_STATE | OPT_COUNTER_SET_ID,
+	  OPT_Q_KEY | OPT_COUNTER_SET_ID,
+	  OPT_ALT_PATH | OPT_ACCESS | OPT_PM_STATE | OPT_RNR_TIMEOUT | OPT_COUNTER_SET_ID}},
 	{PRM_OP_SQERR2RTS_QP,
 	 E2S,
 	 PRM_QP_STATE_SQER,
@@ -126,7 +130,6 @@ static const struct taken_field {
 	F(q_key, R2I, OPT_Q_KEY),
 	F(lag_tx_port_affinity, R2I, OPT_LAG_TX_AFF),
 	F(counter_set_id, R2I, OPT_COUNTER_SET_ID),
-	F(pm_state, 0, OPT_PM_STATE),
 	F(mtu, I2R, 0),
 	F(log_msg_max, I2R, 0),
 	F(remote_qpn, I2R, 0),
@@ -230,6 +233,21 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 	return FW_R_NONE;
 }
 
+/* The alternate path that a command brings, which only InfiniBand has (_ib_modify_qp()). */
+static enum fw_r check_alt(const struct fw_call *k, const void *ads)
+{
+	const struct hw_port *port = path_port(k, ads);
+
+	if (!port)
+		return FW_R_PATH_PORT;
+	if (hw_port_is_eth(port))
+		return FW_R_ALT_LINK;
+	if (ADS(pkey_index) >= HW_PKEYS || !ib_pkey_valid(port->pkey[ADS(pkey_index)]))
+		return FW_R_PATH_PKEY;
+	return ADS(grh) && !fw_has_gid(port, (uint32_t)ADS(src_addr_index)) ? FW_R_PATH_SGID
+									    : FW_R_NONE;
+}
+
 static void apply_path(const struct fw_call *k, struct hw_qp_path *w, const void *ads)
 {
 	const uint8_t *rmac = (const uint8_t *)ads + LF_ads_rmac_47_32_BIT / 8;
@@ -246,16 +264,63 @@ static void apply_path(const struct fw_call *k, struct hw_qp_path *w, const void
 	memcpy(w->dgid, LAYOUT_IN(ads, rgid_rip, ads), sizeof(w->dgid));
 }
 
+static const uint8_t pm_states[] = {
+	[HW_MIG_MIGRATED] = PRM_PM_MIGRATED,
+	[HW_MIG_REARM] = PRM_PM_REARM,
+	[HW_MIG_ARMED] = PRM_PM_ARMED,
+};
+
+void fw_qp_paths(const struct hw_qp *qp, void *qpc)
+{
+	void *pri = LAYOUT_IN(qpc, primary_address_path, qpc);
+	void *alt = LAYOUT_IN(qpc, secondary_address_path, qpc);
+	uint64_t w = atomic_load(&qp->mig);
+	uint8_t was[LAYOUT_SZ(ads)];
+
+	LAYOUT_SET(qpc, qpc, pm_state, (uint32_t)pm_states[w & HW_MIG_STATE]);
+	memcpy(was, pri, sizeof(was));
+	if (w & HW_MIG_PATH)
+		memcpy(pri, alt, sizeof(was));
+	if (w & HW_MIG_MOVED)
+		memcpy(alt, pri, sizeof(was));
+	else if (w & HW_MIG_PATH)
+		memcpy(alt, was, sizeof(was));
+}
+
+/* The alternate path and the state of the migration. Nothing can be refused any more. */
+static void qp_migration(const struct fw_call *k, struct hw_qp *qp, const void *in_qpc,
+			 uint32_t opt)
+{
+	const void *alt = LAYOUT_IN(qpc, secondary_address_path, in_qpc);
+	uint32_t qpn = LAYOUT_GET32(rst2init_qp_in, k->in, qpn), to = ENG_MIG_KEEP;
+	struct hw_qp_path *w;
+	void *ads;
+
+	if (!(opt & (OPT_ALT_PATH | OPT_PM_STATE)))
+		return;
+	w = eng_mig_hold(k->s, qp, qpn, &ads);
+	if (opt & OPT_ALT_PATH) {
+		memcpy(ads, alt, LAYOUT_SZ(ads));
+		apply_path(k, w, alt);
+	}
+	if (opt & OPT_PM_STATE)
+		to = LAYOUT_GET(qpc, in_qpc, pm_state) == PRM_PM_REARM ? HW_MIG_REARM
+								       : HW_MIG_MIGRATED;
+	eng_mig_end(k->s, qp, qpn, to);
+}
+
 /* Copy values from the context to the fields that the engine uses. */
 static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct transition *t)
 {
 	const void *qpc = qp->qpc;
 	const void *ads = LAYOUT_IN(qpc, primary_address_path, qpc);
 
+	/* Later commands do not change it: a QP that runs may use the other one. */
 	if (t->bit & (I2R | R2S)) {
 		apply_path(k, &qp->path[0], ads);
 	} else if (t->bit & (R2I | I2I)) {
 		qp->path[0].port = k->hca->port[ADS(vhca_port_num) - 1];
+		qp->port_num = (uint8_t)ADS(vhca_port_num);
 		qp->path[0].pkey_index = (uint16_t)ADS(pkey_index);
 	}
 	qp->qkey = (uint32_t)QPC(q_key);
@@ -424,7 +489,8 @@ enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 	/* A DC initiator has the options of an XRC initiator. */
 	if (opt & ~t->opt[qp->st == PRM_ST_DCI ? PRM_ST_XRC : qp->st])
 		return FW_R_QP_OPT_MASK;
-	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != PRM_PM_MIGRATED)
+	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != PRM_PM_MIGRATED &&
+	    LAYOUT_GET(qpc, in_qpc, pm_state) != PRM_PM_REARM)
 		return FW_R_QPC_PM_STATE;
 	if (k->cmd->flags & FW_C_LIST)
 		r = check_ext(k, qp, &ext);
@@ -435,6 +501,8 @@ enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 	take_fields(next, in_qpc, t, opt);
 	take_sport(k, next, in_qpc);
 	r = check_qpc(k, next, qp->st, t);
+	if (!r && (opt & OPT_ALT_PATH))
+		r = check_alt(k, LAYOUT_IN(qpc, secondary_address_path, in_qpc));
 	if (r)
 		return r;
 	if (LAYOUT_GET(qpc, next, counter_set_id) != LAYOUT_GET(qpc, qp->qpc, counter_set_id)) {
@@ -452,6 +520,7 @@ enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 		qp->mmo = 0;
 	memcpy(qp->qpc, next, sizeof(next));
 	qp_apply(k, qp, t);
+	qp_migration(k, qp, in_qpc, opt);
 	if (t->bit & WITH_ECE)
 		qp_ece(k, qp);
 	/* No change of state: the engine may have set ERR meanwhile, which must stay. */

@@ -679,6 +679,9 @@
 	  ALLOWED("at most cap log_max_ra_res_qp", CAP(log_max_ra_res_qp)))                        \
 	X(QPC_SRA_MAX, 0x50401, BAD_PARAM, "qpc.log_sra_max",                                      \
 	  ALLOWED("at most cap log_max_ra_req_qp", CAP(log_max_ra_req_qp)))                        \
-	X(QPC_PM_STATE, 0x50402, BAD_PARAM, "qpc.pm_state", ALLOWED("migrated (3): cap apm is 0"))
+	X(QPC_PM_STATE, 0x50402, BAD_PARAM, "qpc.pm_state",                                        \
+	  ALLOWED("migrated (3) or rearm (1); the QP itself becomes armed"))                       \
+	X(ALT_LINK, 0x50403, BAD_PARAM, "ads.vhca_port_num",                                       \
+	  ALLOWED("in an alternate path, a port of InfiniBand"))
 
 #endif

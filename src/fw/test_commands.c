@@ -107,8 +107,9 @@ static void test_event_caps(void **state)
 
 	cmd_init(e, PRM_OP_QUERY_HCA_CAP, 0x14 << 1 | 1);
 	assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
-	/* COMM_EST, CQ_ERROR, WQ_CATAS; 0x10, 0x11, 0x13, 0x14; DCT_DRAINED, KEY_VIOLATION */
-	assert_int_equal(LAYOUT_GET(device_event_cap, cap, user_affiliated_events_0), 0x301b0034);
+	/* PATH_MIG, PATH_MIG_FAILED (1, 7), COMM_EST, CQ_ERROR, WQ_CATAS; 0x10, 0x11, 0x13, 0x14;
+	 * DCT_DRAINED, KEY_VIOLATION */
+	assert_int_equal(LAYOUT_GET(device_event_cap, cap, user_affiliated_events_0), 0x301b00b6);
 	assert_int_equal(LAYOUT_GET(device_event_cap, cap, user_affiliated_events_3), 0);
 	/* PORT_CHANGE */
 	assert_int_equal(LAYOUT_GET(device_event_cap, cap, user_unaffiliated_events_0), 0x200);

@@ -245,6 +245,58 @@ static void test_opt_param_mask_selects_optional_fields(void **state)
 	assert_int_equal(qp->state, PRM_QP_STATE_RTS);
 }
 
+/* opt_param_mask: 1 the alternate path, 1 << 10 pm_state. */
+static void migrate(struct env *e, uint32_t opt, uint32_t rlid, uint32_t pm_state)
+{
+	void *qpc = b_modify_qp(e, PRM_OP_RTS2RTS_QP, opt);
+	void *alt = LAYOUT_IN(qpc, secondary_address_path, qpc);
+
+	LAYOUT_SET(qpc, qpc, pm_state, pm_state);
+	LAYOUT_SET(ads, alt, vhca_port_num, 2);
+	LAYOUT_SET(ads, alt, rlid, rlid);
+	LAYOUT_SET(ads, alt, ack_timeout, 9);
+	assert_int_equal(run(e, e->in, IN(rts2rts_qp), OUT(rts2rts_qp)), FW_OK);
+}
+
+/* The rlids of both paths and pm_state, as QUERY_QP shows them. */
+static void expect_paths(struct env *e, uint32_t pri, uint32_t alt, uint32_t pm_state)
+{
+	const void *qpc = LAYOUT_IN(query_qp_out, qpc, e->out);
+
+	b_id(e, PRM_OP_QUERY_QP, e->qp);
+	assert_int_equal(run(e, e->in, IN(query_qp), OUT(query_qp)), FW_OK);
+	assert_int_equal(LAYOUT_GET(ads, LAYOUT_IN(qpc, primary_address_path, qpc), rlid), pri);
+	assert_int_equal(LAYOUT_GET(ads, LAYOUT_IN(qpc, secondary_address_path, qpc), rlid), alt);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, pm_state), pm_state);
+}
+
+static void test_alternate_path_is_shown_as_it_is_used(void **state)
+{
+	struct env *e = *state;
+	struct hw_qp *qp = hw_qp(&e->s, e->qp);
+	uint32_t first;
+
+	qp_to(e, PRM_QP_STATE_RTS);
+	first = qp->path[0].dlid;
+	migrate(e, 1 | 1 << 10, 0x31, PRM_PM_REARM);
+	expect_paths(e, first, 0x31, PRM_PM_REARM);
+	assert_int_equal(qp->path[1].port, hw_hca(&e->s, e->hca)->port[1]);
+	assert_int_equal(qp->path[1].dlid, 0x31);
+	assert_int_equal(qp->path[1].ack_timeout, 9);
+	atomic_fetch_xor(&qp->mig, HW_MIG_REARM ^ HW_MIG_ARMED);
+	expect_paths(e, first, 0x31, PRM_PM_ARMED);
+	migrate(e, 1, 0x32, PRM_PM_MIGRATED); /* the path alone */
+	expect_paths(e, first, 0x32, PRM_PM_ARMED);
+	migrate(e, 1 << 10, 0, PRM_PM_MIGRATED);
+	expect_paths(e, 0x32, 0x32, PRM_PM_MIGRATED);
+	assert_int_equal(hw_qp_path(qp)->dlid, 0x32);
+	migrate(e, 1 | 1 << 10, 0x33, PRM_PM_REARM);
+	expect_paths(e, 0x32, 0x33, PRM_PM_REARM);
+	assert_int_equal(run_on(e, PRM_OP_2RST_QP, e->qp), FW_OK);
+	qp_to(e, PRM_QP_STATE_RTS);
+	expect_paths(e, first, 0, PRM_PM_MIGRATED);
+}
+
 static void test_qp_err_and_reset(void **state)
 {
 	struct env *e = *state;
@@ -366,6 +418,7 @@ int main(void)
 		env_test(test_qp_without_queues_needs_no_memory_for_them),
 		env_test(test_qp_to_rts_takes_what_each_transition_takes),
 		env_test(test_opt_param_mask_selects_optional_fields),
+		env_test(test_alternate_path_is_shown_as_it_is_used),
 		env_test(test_qp_err_and_reset),
 		env_test(test_init2init_changes_the_port),
 		env_test(test_ud_qp_with_srq),

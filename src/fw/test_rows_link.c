@@ -14,6 +14,12 @@
 			LF_ads_##f##_WIDTH, (v)                                             \
 	}
 #define E_DCTC(f, v) E_IN(create_dct_in, dct_context_entry, dctc, f, v)
+#define ALT E(rst2init_qp_in, opt_param_mask, 1 << 0)
+#define E_ALT(f, v)                                                                           \
+	{                                                                                     \
+		(LP_create_qp_in_qpc + LP_qpc_secondary_address_path) * 8 + LF_ads_##f##_BIT, \
+			LF_ads_##f##_WIDTH, (v)                                               \
+	}
 #define SPORT E(rts2rts_qp_in, opt_param_mask_95_32, PRM_QP_OPT32_UDP_SPORT)
 
 static void a_ud_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
@@ -26,6 +32,9 @@ static const struct refusal_row ib[] = {
 	R(VPORT_PORT, QUERY_HCA_VPORT_CONTEXT, E(query_hca_vport_context_in, port_num, 0)),
 	R(PATH_SGID, INIT2RTR_QP, E_ADS(grh, 1), E_ADS(src_addr_index, 1)),
 	R(PATH_SGID, INIT2RTR_QP, E_ADS(grh, 1), E_ADS(src_addr_index, HW_IB_GIDS)),
+	R(PATH_PKEY, RTS2RTS_QP, ALT, E_ALT(vhca_port_num, 2), E_ALT(pkey_index, 1)),
+	R(PATH_SGID, RTS2RTS_QP, ALT, E_ALT(vhca_port_num, 2), E_ALT(grh, 1),
+	  E_ALT(src_addr_index, 1)),
 	R(ROCE_OFF, QUERY_ROCE_ADDRESS, {0, 0, 0}),
 	R(QP_UDP_SPORT, RTS2RTS_QP, SPORT),
 };
@@ -39,6 +48,7 @@ static const struct refusal_row eth[] = {
 	R(DCTC_SGID, CREATE_DCT, E_DCTC(my_addr_index, HW_GIDS)),
 	R(ROCE_PORT, QUERY_ROCE_ADDRESS, E(query_roce_address_in, vhca_port_num, 3)),
 	R(ROCE_INDEX, QUERY_ROCE_ADDRESS, E(query_roce_address_in, roce_address_index, HW_GIDS)),
+	R(ALT_LINK, RTS2RTS_QP, ALT, E_ALT(vhca_port_num, 1)),
 	R(QP_UDP_SPORT, INIT2INIT_QP, SPORT),
 	M(QP_UDP_SPORT, RTS2RTS_QP, a_ud_qp, SPORT, E(rts2rts_qp_in, opt_param_mask, 0)),
 };

@@ -115,7 +115,8 @@ static const struct refusal_row rows[] = {
 	M(QP_FROM_STATE, RTR2RTS_QP, qp_in_err, {0, 0, 0}),
 	R(QP_OPT_MASK, RST2INIT_QP, E(rst2init_qp_in, opt_param_mask, 1 << 4)),
 	R(QP_OPT_MASK, INIT2RTR_QP, E(rst2init_qp_in, opt_param_mask, 1 << 5)),
-	R(QP_OPT_MASK, RTS2RTS_QP, E(rst2init_qp_in, opt_param_mask, 1 << 0)),
+	R(QP_OPT_MASK, RTS2RTS_QP, E(rst2init_qp_in, opt_param_mask, 1 << 7)),
+	R(PATH_PORT, RTS2RTS_QP, E(rst2init_qp_in, opt_param_mask, 1 << 0)),
 	R(PATH_PORT, RST2INIT_QP, E_ADS(vhca_port_num, 0)),
 	R(PATH_PORT, RST2INIT_QP, E_ADS(vhca_port_num, 3)),
 	R(PATH_PKEY, RST2INIT_QP, E_ADS(pkey_index, HW_PKEYS)),
@@ -127,7 +128,8 @@ static const struct refusal_row rows[] = {
 	R(QPC_MSG_MAX, INIT2RTR_QP, E_QPC(log_msg_max, 31)),
 	R(QPC_RRA_MAX, INIT2RTR_QP, E_QPC(log_rra_max, 5)),
 	R(QPC_SRA_MAX, RTR2RTS_QP, E_QPC(log_sra_max, 5)),
-	R(QPC_PM_STATE, RTS2RTS_QP, E(rst2init_qp_in, opt_param_mask, 1 << 10), E_QPC(pm_state, 1)),
+	R(QPC_PM_STATE, RTS2RTS_QP, E(rst2init_qp_in, opt_param_mask, 1 << 10), E_QPC(pm_state, 0)),
+	R(QPC_PM_STATE, RTS2RTS_QP, E(rst2init_qp_in, opt_param_mask, 1 << 10), E_QPC(pm_state, 2)),
 };
 
 const struct refusal_rows rows_qp = {"qp", rows, ARRAY_SIZE(rows)};

@@ -37,6 +37,27 @@ struct hw_qp_path {    /* [fw] */
 };
 
 /*
+ * Automatic path migration (IBA 17.2.8). The lowest bits are the state, as in IBV_MIG_*; a QP that
+ * is reset has the word 0 but for HW_MIG_SEQ. The firmware writes only the path that is not in use,
+ * with HW_MIG_HELD.
+ */
+enum {
+	HW_MIG_STATE = 3,
+	HW_MIG_MIGRATED = 0,
+	HW_MIG_REARM = 1,
+	HW_MIG_ARMED = 2,
+	HW_MIG_PATH = 4,     /* path[1] is in use */
+	HW_MIG_MOVED = 8,    /* after a migration: the path in use is also the alternate one */
+	HW_MIG_TRIED = 16,   /* after retries in vain, and no answer has come on the new path */
+	HW_MIG_REFUSED = 32, /* PATH_MIG_ERR was raised for a request of the peer */
+	/* PATH_MIG is being noted; its event_mark() is in the upper half */
+	HW_MIG_NOTING = 64,
+	HW_MIG_HELD = 128, /* a command writes the alternate path: the QP does not migrate now */
+	HW_MIG_SEQ = 256,  /* counts commands and resets, in the lower half */
+	HW_MIG_BUSY = HW_MIG_STATE | HW_MIG_TRIED | HW_MIG_NOTING,
+};
+
+/*
  * The changing fields of requester and responder have cache lines of their own, because different
  * processes write them.
  */
@@ -61,11 +82,13 @@ struct hw_qp {
 	struct mem_slot dbr_mem;
 	uint64_t dbr_va; /* doorbell record: RCV at +0, SND at +4, both BE32 */
 	/* Path and transport [fw], valid from RTR or RTS on. */
-	struct hw_qp_path path[2]; /* the one in use: hw_qp_path(); the other is not used yet */
+	struct hw_qp_path path[2]; /* the one in use: hw_qp_path() */
+	_Atomic uint64_t mig;      /* HW_MIG_*: changed by compare-and-swap, without a lock */
 	uint32_t dest_qpn, mtu;    /* mtu is in bytes */
 	uint32_t qkey;
 	uint8_t rre, rwe, rae, atomic_mode;
 	uint8_t retry_count, rnr_retry, min_rnr_nak;
+	uint8_t port_num;           /* of the HCA, as set in INIT; a migration does not change it */
 	uint32_t qos_req, qos_resp; /* [fw] scheduling elements (SEG_T_OBJ); 0: none */
 	uint32_t ece; /* [fw] the agreed options of enhanced connection establishment */
 	uint32_t mmo; /* [fw] the send queue may copy memory (qpc_ext.mmo) */
@@ -144,7 +167,7 @@ static inline struct hw_qp *hw_qp(const struct seg *s, uint32_t i)
 
 static inline const struct hw_qp_path *hw_qp_path(const struct hw_qp *qp)
 {
-	return &qp->path[0];
+	return &qp->path[!!(atomic_load_explicit(&qp->mig, memory_order_relaxed) & HW_MIG_PATH)];
 }
 
 #endif

@@ -31,7 +31,6 @@ enum {
 	QPT_DRIVER = 0xff
 };
 enum { SRQT_BASIC, SRQT_XRC, SRQT_TM };
-#define MIG_MIGRATED 0
 
 /* Every element of HW_KINDS starts with these fields. */
 struct head {
@@ -106,16 +105,15 @@ static uint8_t qp_state(const struct hw_qp *qp)
 static int fill_qp(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t i, uint32_t port)
 {
 	const struct hw_qp *qp = hw_qp(q->d->s, i);
-	const struct hw_port *p = qp ? hw_port(q->d->s, hw_qp_path(qp)->port) : NULL;
 	uint8_t type;
 
-	if (!qp)
-		return -EAGAIN;
-	if (port && (!p || p->hca != hca || p->num != port))
+	(void)hca;
+	/* fill_res_qp_entry(): ib_qp.port, which stays what a program has set (_ib_modify_qp()) */
+	if (!qp || (port && qp->port_num != port))
 		return -EAGAIN;
 	type = qp_type(qp);
-	if (p && p->hca == hca)
-		nl_u32(o, RDMA_NLDEV_ATTR_PORT_INDEX, p->num);
+	if (qp->port_num)
+		nl_u32(o, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port_num);
 	nl_u32(o, RDMA_NLDEV_ATTR_RES_LQPN, i);
 	nl_u32(o, RDMA_NLDEV_ATTR_RES_PDN, qp->pdn);
 	put_pid(q, o, file_of(q->d->s, SEG_T_QP, i));
@@ -125,7 +123,8 @@ static int fill_qp(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t i,
 	}
 	nl_u32(o, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->next_send_psn & 0xffffff);
 	if (type == QPT_RC || type == QPT_UC || type == QPT_XRC_INI || type == QPT_XRC_TGT)
-		nl_u8(o, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, MIG_MIGRATED);
+		nl_u8(o, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE,
+		      (uint8_t)(atomic_load(&qp->mig) & HW_MIG_STATE));
 	nl_u8(o, RDMA_NLDEV_ATTR_RES_TYPE, type);
 	nl_u8(o, RDMA_NLDEV_ATTR_RES_STATE, qp_state(qp));
 	return 0;

@@ -103,7 +103,7 @@ static uint32_t put_headers(const struct pkt_link *l, const struct pkt *p, uint8
 	rest = LAYOUT_SZ(bth) + put_extended(p, bth + LAYOUT_SZ(bth));
 	LAYOUT_SET(bth, bth, opcode, p->opcode);
 	LAYOUT_SET(bth, bth, solicited, !!(p->flags & PKT_F_SOLICITED));
-	LAYOUT_SET(bth, bth, migrated, 1);
+	LAYOUT_SET(bth, bth, migrated, !(p->flags & PKT_F_STAYS));
 	LAYOUT_SET(bth, bth, pad, pad);
 	LAYOUT_SET(bth, bth, pkey, p->pkey);
 	LAYOUT_SET(bth, bth, dest_qpn, p->dest_qpn & 0xffffff);

@@ -60,6 +60,7 @@ enum pkt_syndrome {
 enum pkt_flags {
 	PKT_F_SOLICITED = 1,
 	PKT_F_ACK_REQ = 2,
+	PKT_F_STAYS = 4, /* BTH:MigReq is 0: the sender's path migration is not in state migrated */
 };
 
 /* The network header; those of RoCE v2 with the UDP header behind them. */
