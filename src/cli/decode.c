@@ -19,6 +19,7 @@
 #include "wire/prm/prm.h"
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/eqe.h"
+#include "wire/wqe/tm.h"
 #include "wire/wqe/wqe.h"
 
 /* ---- parts */
@@ -291,18 +292,40 @@ static void explain_error_cqe(struct json_object *o, const uint8_t *c)
 	json_object_object_add(o, "meanings", means);
 }
 
+static const struct layout *tag_matching_cqe(const uint8_t *c)
+{
+	switch (LAYOUT_GET(tm_cqe, c, app_op)) {
+	case CQE_TM_APPEND:
+	case CQE_TM_REMOVE:
+	case CQE_TM_NOOP:
+		return &layout_tm_cqe;
+	case CQE_TM_UNEXPECTED:
+	case CQE_TM_NO_TAG:
+		return &layout_cqe64;
+	default:
+		return &layout_tmh_cqe;
+	}
+}
+
+static const struct layout *cqe_layout(const uint8_t *c, unsigned int opcode)
+{
+	if (opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR)
+		return &layout_err_cqe;
+	if (opcode == CQE_SIG_ERR)
+		return &layout_sigerr_cqe;
+	return LAYOUT_GET(cqe64, c, app) == CQE_APP_TAG_MATCHING ? tag_matching_cqe(c)
+								 : &layout_cqe64;
+}
+
 static void one_cqe(struct json_object *list, const uint8_t *c, const char *note)
 {
 	unsigned int opcode = LAYOUT_GET32(cqe64, c, opcode);
 	bool error = opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR;
 	struct json_object *o = decode_part(list, "cqe", cqe_name(opcode), note ? 16 : 64);
-	const struct layout *l = error                   ? &layout_err_cqe
-				 : opcode == CQE_SIG_ERR ? &layout_sigerr_cqe
-							 : &layout_cqe64;
 
 	if (note)
 		put_note(o, note);
-	decode_layout(o, l, c, 64, 0, NULL);
+	decode_layout(o, cqe_layout(c, opcode), c, 64, 0, NULL);
 	if (error)
 		explain_error_cqe(o, c);
 }

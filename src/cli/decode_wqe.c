@@ -3,6 +3,7 @@
 #include "cli/decode.h"
 
 #include "wire/prm/mkey.h"
+#include "wire/wqe/tm.h"
 #include "wire/wqe/wqe.h"
 
 bool decode_is_wqe(const uint8_t *p, size_t n)
@@ -138,6 +139,9 @@ static void segments(struct json_object *o, const uint8_t *p, size_t n)
 		break;
 	case WQE_OP_SET_PSV:
 		segment(o, "psv", &layout_wqe_psv, p, n, &at);
+		break;
+	case WQE_OP_TAG_MATCHING:
+		segment(o, "tm", &layout_wqe_tm, p, n, &at);
 		break;
 	case WQE_OP_MMO:
 		segment(o, "mmo", &layout_wqe_mmo, p, n, &at);

@@ -6,6 +6,7 @@
 #include "wire/prm/prm.h"
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/eqe.h"
+#include "wire/wqe/tm.h"
 #include "wire/wqe/wqe.h"
 
 /* Fields whose names a function returns; "?": no name. */
@@ -23,9 +24,16 @@ static const struct {
 	CODE(eqe, event_type, eqe_type_name),
 };
 
-static const struct layout_named cqe_named[] = {
-	LAYOUT_NAMED_ROW(cqe64, opcode, CQE_V_OPCODE)
-		LAYOUT_NAMED_ROW(err_cqe, opcode, CQE_V_OPCODE){NULL, 0, NULL}};
+#define CQE_NAMED(N)                         \
+	N(cqe64, opcode, CQE_V_OPCODE)       \
+	N(err_cqe, opcode, CQE_V_OPCODE)     \
+	N(tm_cqe, opcode, CQE_V_OPCODE)      \
+	N(tm_cqe, app_op, CQE_V_TM)          \
+	N(tmh_cqe, opcode, CQE_V_OPCODE)     \
+	N(tmh_cqe, app_op, CQE_V_TM)         \
+	N(tmh_cqe, tmh_opcode, TMH_V_OPCODE) \
+	N(wqe_tm, opcode, WQE_V_TM)
+static const struct layout_named cqe_named[] = {CQE_NAMED(LAYOUT_NAMED_ROW){NULL, 0, NULL}};
 
 const char *wire_value_name(const struct layout *l, uint32_t bit, uint64_t v)
 {

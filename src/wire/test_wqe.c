@@ -5,9 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <endian.h>
 #include <infiniband/mlx5dv.h>
 
 #include "wire/wqe/cqe.h"
+#include "wire/wqe/tm.h"
 #include "wire/wqe/wqe.h"
 
 /* Set all bits of one member of a zeroed structure: exactly the layout's field must change. */
@@ -212,11 +214,60 @@ static void signatures(void **state)
 	assert_int_equal(WQE_OP_SET_PSV, MLX5_OPCODE_SET_PSV);
 }
 
+/* Members with names of their own, by mlx5dv.h and tm_types.h. */
+static void tag_matching(void **state)
+{
+	struct mlx5_wqe_tm_seg seg = {.opcode = 1 << 4,
+				      .flags = 0xc0,
+				      .index = htobe16(0x1234),
+				      .sw_cnt = htobe16(0x5678),
+				      .append_tag = htobe64(0x0102030405060708),
+				      .append_mask = htobe64(0x1112131415161718)};
+	struct ibv_tmh tmh = {.opcode = IBV_TMH_FIN,
+			      .app_ctx = htobe32(0x21222324),
+			      .tag = htobe64(UINT64_MAX - 2)};
+	struct ibv_rvh rvh = {.va = htobe64(0x3132333435363738),
+			      .rkey = htobe32(0x41424344),
+			      .len = htobe32(0x51525354)};
+	struct mlx5_cqe64 cqe = {.app = 1, .app_op = 10, .app_info = htobe16(0x6162)};
+
+	cqe.tm_cqe.success = htobe32(UINT32_C(1) << 31);
+	cqe.tm_cqe.hw_phase_cnt = htobe16(0x7172);
+	assert_int_equal(sizeof(seg), LAYOUT_SZ(wqe_tm));
+	assert_int_equal(LAYOUT_GET(wqe_tm, &seg, opcode), WQE_TM_APPEND);
+	assert_int_equal(LAYOUT_GET(wqe_tm, &seg, cqe_req), 1);
+	assert_int_equal(LAYOUT_GET(wqe_tm, &seg, sw_cnt_valid), 1);
+	assert_int_equal(LAYOUT_GET(wqe_tm, &seg, index), 0x1234);
+	assert_int_equal(LAYOUT_GET(wqe_tm, &seg, sw_cnt), 0x5678);
+	assert_int_equal(LAYOUT_GET(wqe_tm, &seg, tag), 0x0102030405060708);
+	assert_int_equal(LAYOUT_GET(wqe_tm, &seg, mask), 0x1112131415161718);
+	assert_int_equal(sizeof(tmh), LAYOUT_SZ(tmh));
+	assert_int_equal(LAYOUT_GET(tmh, &tmh, opcode), TMH_FIN);
+	assert_int_equal(LAYOUT_GET(tmh, &tmh, app_ctx), 0x21222324);
+	assert_int_equal(LAYOUT_GET(tmh, &tmh, tag), UINT64_MAX - 2);
+	assert_int_equal(sizeof(rvh), LAYOUT_SZ(rvh));
+	assert_int_equal(LAYOUT_GET(rvh, &rvh, va), 0x3132333435363738);
+	assert_int_equal(LAYOUT_GET(rvh, &rvh, rkey), 0x41424344);
+	assert_int_equal(LAYOUT_GET(rvh, &rvh, len), 0x51525354);
+	assert_int_equal(LAYOUT_GET(cqe64, &cqe, app), CQE_APP_TAG_MATCHING);
+	assert_int_equal(LAYOUT_GET(cqe64, &cqe, app_op), CQE_TM_CONSUMED_MSG);
+	assert_int_equal(LAYOUT_GET(cqe64, &cqe, app_info), 0x6162);
+	assert_int_equal(LAYOUT_GET(tm_cqe, &cqe, success), 1);
+	assert_int_equal(LAYOUT_GET(tm_cqe, &cqe, hw_phase_cnt), 0x7172);
+	assert_int_equal(TMH_NO_TAG, IBV_TMH_NO_TAG);
+	assert_int_equal(TMH_RNDV, IBV_TMH_RNDV);
+	assert_int_equal(TMH_EAGER, IBV_TMH_EAGER);
+	assert_int_equal(WQE_OP_TAG_MATCHING, MLX5_OPCODE_TAG_MATCHING);
+	assert_int_equal(CQE_NO_PACKET, MLX5_CQE_NO_PACKET);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ctrl), cmocka_unit_test(segments), cmocka_unit_test(av),
-		cmocka_unit_test(cqe),  cmocka_unit_test(err_cqe),  cmocka_unit_test(signatures),
+		cmocka_unit_test(ctrl),         cmocka_unit_test(segments),
+		cmocka_unit_test(av),           cmocka_unit_test(cqe),
+		cmocka_unit_test(err_cqe),      cmocka_unit_test(signatures),
+		cmocka_unit_test(tag_matching),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -914,6 +914,22 @@ class Decode(Why):
         self.assertEqual([got[f] for f in ('syndrome', 'domain', 'mkey', 'sig_err_offset', 'qpn')],
                          [0x2000, 1, 0x1400, 520, 0x42])
 
+    def test_tag_matching(self):
+        append, = self.parts('00000528 00004204 00000008 00000000' '10c00003 00000009 00000000 00000000'
+                             '00000000 00000007 00000000 0000ffff' '00000040 00000142 00007f00 00001000', '--wqe')
+        got = self.fields(append)
+        self.assertEqual([got['tm.' + f] for f in ('opcode', 'cqe_req', 'index', 'sw_cnt', 'tag', 'mask')],
+                         [1, 1, 3, 9, 7, 0xffff])
+        self.assertEqual(got['data.byte_count'], 64)
+        answer, = self.parts('8000000000030000' + '00000000' * 6 + '00000777 00000000 01060002 00000000'
+                             + '00000000' * 2 + '00000042 00000060', '--cqe')
+        got = self.fields(answer)
+        self.assertEqual([got[f] for f in ('success', 'hw_phase_cnt', 'app_op', 'app_info')], [1, 3, 6, 2])
+        matched, = self.parts('03000000000012340000000000000007' + '00000000' * 4
+                              + '00000777 00000000 010a0002 00000050' + '00000000' * 2 + '00000042 00000020', '--cqe')
+        got = self.fields(matched)
+        self.assertEqual([got[f] for f in ('tmh_opcode', 'tmh_app_ctx', 'tmh_tag', 'byte_cnt')], [3, 0x1234, 7, 0x50])
+
     def test_events(self):
         eqe = bytearray(64)
         eqe[1], eqe[0x23], eqe[0x2b] = 4, 7, 1

@@ -84,6 +84,7 @@ enum { CQE_SIG_WIRE = 0, CQE_SIG_MEMORY = 1 };
 	V(CQE, RESP_SEND_INV, 4) \
 	V(CQE, RESIZE, 5)        \
 	V(CQE, SIG_ERR, 12)      \
+	V(CQE, NO_PACKET, 6)     \
 	V(CQE, REQ_ERR, 13)      \
 	V(CQE, RESP_ERR, 14)     \
 	V(CQE, INVALID, 15)

@@ -3,6 +3,7 @@
 #include "wire/ib_event.h"
 #include "wire/wqe/cqe.h"
 #include "wire/wqe/eqe.h"
+#include "wire/wqe/tm.h"
 #include "wire/wqe/wqe.h"
 
 LAYOUT_TABLE(wqe_ctrl, WQE_L_ctrl)
@@ -19,6 +20,11 @@ LAYOUT_TABLE(wqe_psv, WQE_L_psv)
 LAYOUT_TABLE(wqe_bsf, WQE_L_bsf)
 LAYOUT_TABLE(wqe_bsf_inl, WQE_L_bsf_inl)
 LAYOUT_TABLE(wqe_crypto_bsf, WQE_L_crypto_bsf)
+LAYOUT_TABLE(wqe_tm, WQE_L_tm)
+LAYOUT_TABLE(tmh, WQE_L_tmh)
+LAYOUT_TABLE(rvh, WQE_L_rvh)
+LAYOUT_TABLE(tm_cqe, CQE_L_tm)
+LAYOUT_TABLE(tmh_cqe, CQE_L_tmh)
 LAYOUT_TABLE(wqe_av, WQE_L_av)
 LAYOUT_TABLE(wqe_srq_next, WQE_L_srq_next)
 LAYOUT_TABLE(ib_grh, WQE_L_grh)
