@@ -16,6 +16,7 @@
 #include "wire/ib/pkey.h"
 #include "wire/mad/mad.h"
 #include "wire/prm/qp.h"
+#include "wire/wqe/tm.h"
 
 /* The path of r->qp as it was when the WQE began, or that of its peer when it took the request. */
 static const struct hw_qp_path *way_path(const struct eng_run *r, const struct hw_qp *qp)
@@ -157,6 +158,12 @@ void way_request(struct eng_run *r, const struct eng_op *op, struct fab_pkts *k)
 	k->multicast = false;
 }
 
+/* Headers of a packet that the peer sends on its path. */
+static uint32_t way_peer_headers(const struct eng_run *r, const struct hw_qp_path *w)
+{
+	return way_headers(r, way_vlan(r, w)) + pkt_net_octets[way_net(r, w)] + HDR_BASE;
+}
+
 void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer)
 {
 	uint64_t len = op->kind == ENG_K_READ ? r->local.len : HDR_ATOMICACKETH;
@@ -167,11 +174,36 @@ void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct h
 	if (!way_answered(op))
 		return;
 	k.pkey = way_pkey(r, w);
-	each = way_headers(r, way_vlan(r, w)) + pkt_net_octets[way_net(r, w)] + HDR_BASE;
+	each = way_peer_headers(r, w);
 	if (op->kind == ENG_K_READ)
 		k.n = eng_npkts(len, r->qp->mtu);
 	if (k.n > 1)
 		aeths = 2; /* AETHs of the first and the last packet of the answer */
 	k.words = ((uint64_t)k.n * each + aeths * HDR_AETH + len + 3) / 4;
 	fab_path_count(r->s, &r->back, &k);
+}
+
+static void way_count_from_peer(struct eng_run *r, const struct hw_qp *peer, uint32_t octets)
+{
+	const struct hw_qp_path *w = way_path(r, peer);
+	struct fab_pkts k = {.n = 1, .pkey = way_pkey(r, w)};
+
+	k.words = (way_peer_headers(r, w) + octets + 3) / 4;
+	fab_path_count(r->s, &r->back, &k);
+}
+
+void way_count_fetch(struct eng_run *r, const struct hw_qp *peer, uint32_t len)
+{
+	uint32_t n = eng_npkts(len, r->qp->mtu), aeths = n > 1 ? 2 : 1;
+	struct fab_pkts k = {.n = n, .pkey = way_pkey(r, r->own)};
+	uint32_t each = way_headers(r, r->vlan) + pkt_net_octets[r->net] + HDR_BASE;
+
+	way_count_from_peer(r, peer, HDR_RETH);
+	k.words = ((uint64_t)n * each + aeths * HDR_AETH + len + 3) / 4;
+	fab_path_count(r->s, &r->path, &k);
+}
+
+void way_count_fin(struct eng_run *r, const struct hw_qp *peer)
+{
+	way_count_from_peer(r, peer, LAYOUT_SZ(tmh));
 }

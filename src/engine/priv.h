@@ -161,6 +161,7 @@ struct eng_run {
 	uint32_t opcode;
 	uint32_t ce, imm;
 	bool se;
+	uint8_t app_op;     /* of the receive's CQE, by tag matching; 0: none */
 	uint32_t byte_cnt;  /* for the CQE of this WQE */
 	uint32_t rnr_timer; /* the peer's RNR timer, IBTA code */
 	enum eng_why why;
@@ -420,7 +421,8 @@ enum eng_kind {
 	ENG_K_ATOMIC,
 	ENG_K_UMR,
 	ENG_K_MMO,
-	ENG_K_SET_PSV
+	ENG_K_SET_PSV,
+	ENG_K_TM
 };
 struct eng_op {
 	uint8_t kind; /* enum eng_kind */
@@ -453,6 +455,10 @@ bool dc_stream_errored(const struct eng_run *r);
 struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port);
 bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port);
 enum eng_out rc_execute(struct eng_run *r);
+/* A receive of r->to is consumed by a SEND, or by a WRITE with immediate; its CQE. */
+enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op);
+void rc_recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
+		 const struct eng_recv *rv, struct eng_cqe *c);
 enum eng_out ud_execute(struct eng_run *r);
 static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)
 {
@@ -503,6 +509,9 @@ bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port);
 void way_request(struct eng_run *r, const struct eng_op *op, struct fab_pkts *k);
 /* Count the packets of the answer on r->back. A plain acknowledgement is not counted. */
 void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer);
+/* Packets of a peer with tag matching: its READ of `len` bytes with the answer, and its FIN. */
+void way_count_fetch(struct eng_run *r, const struct hw_qp *peer, uint32_t len);
+void way_count_fin(struct eng_run *r, const struct hw_qp *peer);
 /*
  * resp_lock.c. resp_lock(): 0; -ETIMEDOUT; -ECANCELED: this thread's gate is shut, so ENG_AGAIN.
  * _ctrl: for commands, waits like seg_lock() with `ns`. Threads without the lock must expect the
@@ -528,6 +537,8 @@ void resp_consumed(uint32_t ci);
  * 1 + the SRQ WQE noted as taken for the QP (0: none), and the SRQ's number. _note: false if the
  * lock was taken over. _unnote: for the SRQ's holder, for any QP.
  */
+/* False: the lock has been taken over. */
+bool resp_is_ours(const struct hw_qp *qp);
 uint32_t resp_noted(void);
 uint32_t resp_noted_srqn(void);
 bool resp_note(struct hw_qp *qp, uint32_t wqe, uint32_t srqn);

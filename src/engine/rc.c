@@ -6,6 +6,7 @@
  */
 #include "engine/link.h"
 #include "engine/priv.h"
+#include "engine/tm.h"
 #include "engine/transport.h"
 #include "fabric/fabric.h"
 #include "hw/mkey.h"
@@ -14,6 +15,7 @@
 #include "hw/qp_state.h"
 #include "hw/cap.h"
 #include "wire/prm/qp.h"
+#include "wire/wqe/tm.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -105,8 +107,8 @@ static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
 	return out;
 }
 
-static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
-		     const struct eng_recv *rv, struct eng_cqe *c)
+void rc_recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
+		 const struct eng_recv *rv, struct eng_cqe *c)
 {
 	const struct hw_port *at = hw_port(r->s, r->theirs->port);
 
@@ -117,6 +119,10 @@ static void recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct e
 	LAYOUT_SET(cqe64, c->b, se, r->se);
 	if (op->imm)
 		LAYOUT_SET(cqe64, c->b, imm_inval_pkey, r->imm);
+	if (r->app_op) {
+		LAYOUT_SET(cqe64, c->b, app, CQE_APP_TAG_MATCHING);
+		LAYOUT_SET(cqe64, c->b, app_op, r->app_op);
+	}
 }
 
 /*
@@ -142,7 +148,7 @@ static enum eng_out rc_deliver(struct eng_run *r, struct hw_qp *peer, const stru
 	struct eng_cqe c;
 	enum eng_out out;
 
-	recv_cqe(r, peer, op, rv, &c);
+	rc_recv_cqe(r, peer, op, rv, &c);
 	out = resp_complete(r, peer, r->dest, rv, &c);
 	if (out != ENG_FAILED || r->why != ENG_W_REMOTE_FAULT)
 		return out;
@@ -175,7 +181,7 @@ static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer
 		out = umr_invalidate(r);
 	if (out != ENG_DONE)
 		return out;
-	recv_cqe(r, peer, op, rv, &c);
+	rc_recv_cqe(r, peer, op, rv, &c);
 	r->local.len = 0; /* the payload is copied already */
 	out = resp_complete(r, peer, r->dest, rv, &c);
 	r->local.len = len;
@@ -199,7 +205,7 @@ static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const st
 }
 
 /* SEND and WRITE with immediate: a receive is consumed. */
-static enum eng_out receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
+enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	bool writes = op->kind == ENG_K_WRITE;
 	/* The key comes with the first packet; the last one takes the receive. UC drops either. */
@@ -307,8 +313,11 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 {
 	enum eng_out out;
 
+	if (op->cqe && __builtin_expect(r->to.srqn != SEG_NONE, 0) && tm_aim(r) &&
+	    op->kind == ENG_K_SEND)
+		return tm_receive(r, peer, op);
 	if (op->cqe)
-		return receive(r, peer, op);
+		return rc_receive(r, peer, op);
 	if (op->kind == ENG_K_WRITE) {
 		out = remote_memory(r, peer, peer->rwe, HW_ACC_REMOTE_WRITE);
 		return out != ENG_DONE ? out

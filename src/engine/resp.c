@@ -5,6 +5,7 @@
  * the SRQ.
  */
 #include "engine/priv.h"
+#include "engine/tm.h"
 #include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/mkey.h"
@@ -187,9 +188,14 @@ bool resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 	return true;
 }
 
-static void receive_done(struct hw_qp *qp, const struct eng_recv *rv)
+static void receive_done(const struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
+			 const struct eng_recv *rv)
 {
 	atomic_signal_fence(memory_order_seq_cst);
+	if (__builtin_expect(r->app_op, 0))
+		tm_settle(r->s, qp, qpn, true);
+	if (rv->from_srq && rv->index & TM_NOTE)
+		return;
 	if (rv->from_srq)
 		resp_note(qp, 0, resp_noted_srqn());
 	else
@@ -205,6 +211,10 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	if (why == ENG_W_LKEY)
 		why = ENG_W_RECV_LKEY;
 	TRACE(LOG_CQE, "qp %x: receive %u: %s", qpn, rv->index, eng_failures[why].text);
+	if (__builtin_expect(r->app_op, 0)) { /* programs do not count it as unexpected */
+		tm_settle(r->s, qp, qpn, false);
+		r->app_op = 0;
+	}
 	r->why = why == ENG_W_RECV_LENGTH ? ENG_W_REMOTE_INVALID : ENG_W_REMOTE_OP;
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, rv->index);
 	LAYOUT_SET(cqe64, c.b, srqn_uidx, r->to.uidx & 0xffffff);
@@ -218,7 +228,7 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	eng_count(r->s, qp, HW_QC_RESP_CQE_ERROR);
 	if (why == ENG_W_RECV_LENGTH)
 		eng_count(r->s, qp, HW_QC_RESP_LOCAL_LENGTH_ERROR);
-	receive_done(qp, rv);
+	receive_done(r, qp, qpn, rv);
 	resp_done(qp);
 	resp_fail(r->s, qp, qpn, rc ? IBV_EVENT_QP_FATAL : -1);
 	return ENG_FAILED;
@@ -335,7 +345,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 			resp_written(qp, rv->index);
 			cq_commit(r->s, cq, r->to.cqn, solicited);
 			POINT("recv-committed");
-			receive_done(qp, rv);
+			receive_done(r, qp, qpn, rv);
 			return ENG_DONE;
 		}
 		cq_abort(r->s, cq);

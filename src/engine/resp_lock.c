@@ -9,6 +9,7 @@
  * in one word (going to ERR, an event) is done at GATE_STATE and not taken over.
  */
 #include "engine/priv.h"
+#include "engine/tm.h"
 #include "engine/transport.h"
 #include "hw/cq.h"
 #include "util/point.h"
@@ -65,8 +66,7 @@ static bool swap(uint64_t *w, uint64_t *was, uint64_t to)
 	return true;
 }
 
-/* False: the lock has been taken over. */
-static bool resp_is_ours(const struct hw_qp *qp)
+bool resp_is_ours(const struct hw_qp *qp)
 {
 	return load((const uint64_t *)&qp->rq_ci) == held.pos;
 }
@@ -205,7 +205,8 @@ static bool was_written(struct seg *s, uint32_t qpn, struct hw_cq *cq, uint32_t 
 		return at == want;
 	return behind && behind <= INTENT_VALUE / 2 &&
 	       !mem_read(s, cq->mem, cq_slot_at(cq, at), c.b, sizeof(c.b)) &&
-	       LAYOUT_GET(cqe64, c.b, qpn) == qpn && LAYOUT_GET(cqe64, c.b, wqe_counter) == want &&
+	       LAYOUT_GET(cqe64, c.b, qpn) == qpn &&
+	       LAYOUT_GET(cqe64, c.b, wqe_counter) == (want & 0xffff) &&
 	       LAYOUT_GET(cqe64, c.b, opcode) >= CQE_RESP_WR_IMM;
 }
 
@@ -214,7 +215,8 @@ static bool was_written(struct seg *s, uint32_t qpn, struct hw_cq *cq, uint32_t 
  */
 static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	uint32_t cqn = INTENT_CQN(held.intent), want;
+	uint32_t cqn = INTENT_CQN(held.intent), want, noted;
+	bool written;
 	struct hw_cq *cq = INTENT_STATE(held.intent) ? hw_cq(s, cqn) : NULL;
 
 	TRACE(LOG_CQE, "qp %x: its receive queue's last user died or is stopped", qpn);
@@ -230,20 +232,28 @@ static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp
 		resp_busy_end();
 	}
 	if (!cq) {
+		tm_settle(s, qp, qpn, false);
 		intend_nothing(qp);
 		return;
 	}
 	/* The next holder of the CQ's lock counts the CQE that it wrote. */
 	if (cq_lock(s, cq, cqn)) /* the next holder of this lock tries again */
 		return;
-	if (was_written(s, qpn, cq, want)) {
-		if (resp_noted())
+	written = was_written(s, qpn, cq, want);
+	noted = resp_noted();
+	tm_settle(s, qp, qpn, written);
+	if (written) {
+		if (noted & TM_NOTE)
+			;
+		else if (noted)
 			resp_note(qp, 0, resp_noted_srqn());
 		else if (qp->srqn == SEG_NONE && !qp->no_rq)
 			resp_consumed(held.ci + 1);
 	}
 	resp_done(qp);
 	cq_abort(s, cq);
+	if (resp_noted() & TM_SECOND)
+		tm_second(s, qp, qpn);
 }
 
 static void new_tag(uint64_t *w, uint64_t tag)

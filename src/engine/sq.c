@@ -6,6 +6,7 @@
 #include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/sig.h"
+#include "engine/tm.h"
 #include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/qctr.h"
@@ -33,6 +34,7 @@ static const struct eng_op ops[] = {
 	[WQE_OP_ATOMIC_MASKED_CS] = {ENG_K_ATOMIC, 0, 0},
 	[WQE_OP_ATOMIC_MASKED_FA] = {ENG_K_ATOMIC, 0, 0},
 	[WQE_OP_UMR] = {ENG_K_UMR, 0, 0},
+	[WQE_OP_TAG_MATCHING] = {ENG_K_TM, 0, 0},
 	[WQE_OP_MMO] = {ENG_K_MMO, 0, 0},
 	[WQE_OP_SET_PSV] = {ENG_K_SET_PSV, 0, 0},
 };
@@ -112,6 +114,8 @@ static enum eng_out execute(struct eng_run *r)
 		return mmo_execute(r);
 	if (op->kind == ENG_K_SET_PSV)
 		return sig_set_psv(r);
+	if (op->kind == ENG_K_TM)
+		return tm_execute(r);
 	if (__builtin_expect(mig_is_busy(r->qp), 0))
 		mig_finish(r->s, r->qp, r->qpn);
 	r->own = hw_qp_path(r->qp);
@@ -139,7 +143,9 @@ static bool complete(struct eng_run *r, enum eng_why why)
 	struct eng_cqe c;
 	int rc = 0;
 
-	if (why || r->ce >= WQE_CE_ALWAYS) {
+	if (!why && __builtin_expect(r->opcode == WQE_OP_TAG_MATCHING, 0)) {
+		rc = tm_complete(r->s, qp, r->qpn, r->ci, r->wqe, &r->byte_cnt);
+	} else if (why || r->ce >= WQE_CE_ALWAYS) {
 		cqe_init(&c, why ? CQE_REQ_ERR : CQE_REQ, qp, r->qpn, r->ci);
 		LAYOUT_SET(cqe64, c.b, send_opcode, r->opcode);
 		if (why)
@@ -325,6 +331,26 @@ void sq_note_record(struct seg *s, struct hw_qp *qp)
 	atomic_store(&qp->sq_seen, rec);
 }
 
+/* Parked without a WQE: the FIN that this QP is owed cannot be received yet. */
+static bool parked_for_fin(const struct hw_qp *qp)
+{
+	return qp->fin_owed == HW_FIN_PARKED;
+}
+
+/* Receive it. WQEs do not wait for that. */
+static void fin(struct eng_run *r, uint32_t pi)
+{
+	struct hw_qp *qp = r->qp;
+
+	if (parked_for_fin(qp))
+		atomic_store(&qp->park, HW_PARK_NO);
+	qp->fin_owed = HW_FIN_OWED;
+	if (tm_fin(r) || r->ci != pi)
+		return;
+	qp->fin_owed = HW_FIN_PARKED;
+	park_qp(r->s, qp, HW_PARK_LOCK, eng_clock() + NSEC_PER_MSEC);
+}
+
 /*
  * Under sq_lock: execute everything rung for. False: a flush waits for a CQ's lock, and the device
  * thread continues it.
@@ -342,7 +368,12 @@ static bool run(struct eng_run *r)
 		r->ci = atomic_load_explicit(&qp->sq_ci, memory_order_relaxed) & 0xffff;
 		if (st == PRM_QP_STATE_ERR || st == PRM_QP_STATE_SQER)
 			return sq_flush(r->s, qp, r->qpn);
-		if (st != PRM_QP_STATE_RTS || r->ci == pi || !park_ready(qp) || !step(r, pi))
+		if (st != PRM_QP_STATE_RTS ||
+		    (!park_ready(qp) && (r->ci == pi || !parked_for_fin(qp))))
+			return true;
+		if (__builtin_expect(qp->fin_owed, 0))
+			fin(r, pi);
+		if (r->ci == pi || !step(r, pi))
 			return true;
 	}
 }
@@ -367,6 +398,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 	r.s = s;
 	r.qp = qp;
 	r.qpn = qpn;
+	r.app_op = 0;
 	do {
 		int rc;
 

@@ -5,6 +5,7 @@
  * and by the firmware.
  */
 #include "engine/priv.h"
+#include "engine/tm.h"
 #include "hw/qp.h"
 #include "hw/srq.h"
 #include "util/point.h"
@@ -317,6 +318,8 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 
 	if (!srq || atomic_load(&srq->state))
 		return -ENOENT;
+	if (resp_noted() & TM_NOTE) /* a rendezvous owes a completion */
+		return -ETIMEDOUT;
 	bytes = 1u << srq->log_stride;
 	if (bytes > HW_RX_AHEAD)
 		bytes = HW_RX_AHEAD;

@@ -4,6 +4,7 @@
  * is freed. Called by the firmware under the HCA's lock, and by the rest of the engine.
  */
 #include "engine/priv.h"
+#include "engine/tm.h"
 #include "engine/transport.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
@@ -168,13 +169,15 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 /* A WQE that was executed gets its own completion, not a flush error. */
 static int flush_owed(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, uint32_t *nbb)
 {
-	uint8_t ctrl[WQE_SEG];
+	uint8_t ctrl[WQE_BB];
 	struct eng_cqe c;
 	int rc = sq_read_wqe(s, qp, ci, 0, ctrl, sizeof(ctrl));
 
 	if (rc)
 		return rc;
 	*nbb = (LAYOUT_GET32(wqe_ctrl, ctrl, ds) + WQE_BB / WQE_SEG - 1) / (WQE_BB / WQE_SEG);
+	if (LAYOUT_GET(wqe_ctrl, ctrl, opcode) == WQE_OP_TAG_MATCHING)
+		return tm_complete(s, qp, qpn, ci, ctrl, &qp->sq_out_len);
 	cqe_init(&c, CQE_REQ, qp, qpn, ci);
 	LAYOUT_SET(cqe64, c.b, send_opcode, LAYOUT_GET(wqe_ctrl, ctrl, opcode));
 	LAYOUT_SET(cqe64, c.b, byte_cnt, qp->sq_out_len);
@@ -245,11 +248,15 @@ static void qp_last_wqe(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	const struct hw_srq *srq = resp_noted() ? hw_srq(s, resp_noted_srqn()) : NULL;
-	bool xrc = srq && srq->type == HW_SRQ_XRC;
+	bool own_cq = srq && (srq->type == HW_SRQ_XRC || srq->tm);
 
+	if (qp->srqn != SEG_NONE)
+		tm_settle(s, qp, qpn, false);
+	if (resp_noted() & TM_SECOND && !tm_second(s, qp, qpn))
+		return false;
 	if (resp_noted()) {
-		if (flush_receive(s, qp, qpn, resp_noted() - 1, xrc ? srq->cqn : qp->cqn_rcv,
-				  xrc ? srq->user_index : qp->user_index) == -ETIMEDOUT)
+		if (flush_receive(s, qp, qpn, resp_noted() - 1, own_cq ? srq->cqn : qp->cqn_rcv,
+				  own_cq ? srq->user_index : qp->user_index) == -ETIMEDOUT)
 			return false;
 		POINT("flush-srq-pushed");
 		resp_note(qp, 0, resp_noted_srqn());
@@ -306,8 +313,14 @@ void rq_flush_locking(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	resp_unlock(s, qp);
 }
 
-static void reset_progress(struct seg *s, struct hw_qp *qp)
+static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
+	if (qp->srqn != SEG_NONE)
+		tm_settle(s, qp, qpn, false);
+	/* A reset drops what is owed, as it drops receives in work. */
+	if (resp_noted() & TM_SECOND)
+		tm_settle(s, qp, qpn, true);
+	qp->fin_owed = HW_FIN_NONE;
 	resp_return_srq(s, qp);
 	atomic_store(&qp->sq_pi, 0);
 	atomic_store(&qp->sq_ci, 0);
@@ -419,7 +432,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		return -EINVAL;
 	}
 	if (to == PRM_QP_STATE_RST)
-		reset_progress(s, qp);
+		reset_progress(s, qp, qpn);
 	else if (qp->state < PRM_QP_STATE_RTS)
 		sq_note_record(s, qp);
 	atomic_store(&qp->state, to);
@@ -440,7 +453,7 @@ static int drain(struct seg *s, struct hw_qp *dct, uint32_t dctn)
 
 	if (rc)
 		return rc;
-	reset_progress(s, dct);
+	reset_progress(s, dct, dctn);
 	dct->rx_fail = FAIL_NOTE(ENG_EVENT_DCT_DRAINED) | event_mark(dct, ENG_EVENT_DCT_DRAINED);
 	atomic_signal_fence(memory_order_seq_cst);
 	POINT("drain-begin");
@@ -481,7 +494,7 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 		return rc;
 	/* Threads that wait for a lock now will find a QP that does nothing. */
 	atomic_store(&qp->state, PRM_QP_STATE_RST);
-	reset_progress(s, qp);
+	reset_progress(s, qp, qpn);
 	unlock_queues(s, qp);
 	return 0;
 }

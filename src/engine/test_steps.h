@@ -29,6 +29,7 @@ struct scenario {
 	void (*setup)(struct scene *x);
 	void (*act)(struct scene *x, struct t_qp *c); /* run in the child */
 	void (*check)(struct scene *x, bool whole);   /* whole: the child survived */
+	bool tags;                                    /* a message with a tag */
 };
 
 struct scene {

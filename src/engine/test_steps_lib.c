@@ -2,6 +2,7 @@
 /* Implements test_steps.h: the scenes, what their senders do, and what is right afterwards. */
 #include "engine/test_sig.h"
 #include "engine/test_steps.h"
+#include "engine/test_tm.h"
 #include "segment/adopt.h"
 #include "util/for_tests.h"
 #include "wire/prm/dct.h"
@@ -385,6 +386,59 @@ static void check_no_migration(struct scene *x, bool whole)
 	assert_true(whole ? refused && n == 1 : n >= refused && n <= 1);
 }
 
+/* ---- tag matching */
+
+static struct hw_tm *list_of(const struct scene *x)
+{
+	return seg_at(seg_of(x), SEG_T_TM, x->srq.hw->tm);
+}
+
+static void setup_tags(struct scene *x)
+{
+	struct t_sge to = t_own(x->b, 4096, 4096);
+
+	LAYOUT_SET(qpc, x->b->hw->qpc, offload_type, 1);
+	tm_entry(tm_make(x->e->p.t, &x->srq, &x->b->cq), 0, 5, &to);
+}
+
+static void send_tagged(struct scene *x, struct t_qp *c)
+{
+	tm_send(c, TMH_EAGER, 5, "x");
+}
+
+static void send_unexpected(struct scene *x, struct t_qp *c)
+{
+	tm_send(c, TMH_EAGER, 6, "x");
+}
+
+static void send_offer(struct scene *x, struct t_qp *c)
+{
+	t_recv_at(c, 8192, 64);
+	tm_offer(c, 5, c->key, 3000);
+}
+
+/* The entry is taken with all of its completions, or it is there; counts are those of CQEs. */
+static void check_tags(struct scene *x, bool whole)
+{
+	const struct hw_tm *tm = list_of(x);
+	uint32_t n[16] = {0}, all = 0, taken;
+	const uint8_t *c;
+
+	for (; (c = (const uint8_t *)t_poll(&x->b->cq)); all++)
+		n[LAYOUT_GET(cqe64, c, app_op)]++;
+	assert_true(all || !whole);
+	taken = n[CQE_TM_CONSUMED_MSG] + n[CQE_TM_CONSUMED];
+	assert_int_equal(n[CQE_TM_CONSUMED], n[CQE_TM_EXPECTED]);
+	assert_true(taken + n[CQE_TM_UNEXPECTED] <= 1);
+	assert_int_equal(HW_TM_KIND(tm->tag[0].state), taken ? HW_TM_FREE : HW_TM_POSTED);
+	assert_int_equal(HW_TM_HW(tm->sync), n[CQE_TM_UNEXPECTED]);
+	assert_int_equal(HW_TM_CLAIMED(tm->sync), 0);
+	for (int i = 0; i < HW_TM_CLAIMS; i++)
+		assert_int_equal(tm->claim[i], 0);
+	count_events(x, x->b->cq.evq[0], 0);
+	assert_int_equal(count_events(x, x->b->evq, -1), 0);
+}
+
 const struct scenario scenarios[] = {
 	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
 	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
@@ -400,6 +454,9 @@ const struct scenario scenarios[] = {
 	{"wrong signature", PRM_ST_RC, false, setup_signed, write_signed, check_signed},
 	{"migration", PRM_ST_RC, false, setup_armed, send_one, check_migration},
 	{"migration refused", PRM_ST_RC, false, setup_astray, send_one, check_no_migration},
+	{"tagged message", PRM_ST_RC, true, setup_tags, send_tagged, check_tags, true},
+	{"unexpected message", PRM_ST_RC, true, setup_tags, send_unexpected, check_tags, true},
+	{"rendezvous", PRM_ST_RC, true, setup_tags, send_offer, check_tags, true},
 	{"drain of a DCT", HW_ST_DCT, true, setup_drain, drain_target, check_drain},
 };
 const uint32_t nscenarios = sizeof(scenarios) / sizeof(scenarios[0]);

@@ -13,12 +13,13 @@
 #define OPS_ATOMIC (OP(ATOMIC_CS) | OP(ATOMIC_FA) | OP(ATOMIC_MASKED_CS) | OP(ATOMIC_MASKED_FA))
 #define OPS_RELIABLE (OPS_UNRELIABLE | OP(SEND_INVAL) | OP(RDMA_READ) | OPS_ATOMIC)
 #define OPS_COPYING (OPS_RELIABLE | OP(MMO))
+#define OPS_RC (OPS_COPYING | OP(TAG_MATCHING))
 
 const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 	[PRM_ST_RC] =
 		{
 			.name = "RC",
-			.opcodes = OPS_COPYING,
+			.opcodes = OPS_RC,
 			.execute = rc_execute,
 			.headers = HDR_BASE,
 			.shown = true,

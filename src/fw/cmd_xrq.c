@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "hw/obj.h"
 #include "hw/srq.h"
+#include "hw/tm.h"
 #include "wire/prm/rmp_srq.h"
 #include "wire/prm/xrq.h"
 
@@ -28,6 +29,8 @@ static enum fw_r check_xrqc(struct fw_call *k, const void *xrqc)
 		return FW_R_XRQC_RLKEY;
 	return FW_R_NONE;
 }
+
+FW_KIND(TM, hw_tm, .stage = FW_STAGE_REST);
 
 enum fw_r fw_cmd_create_xrq(struct fw_call *k)
 {

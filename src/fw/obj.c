@@ -15,6 +15,7 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "hw/tm.h"
 #include "hw/uar.h"
 #include "hw/umem.h"
 
@@ -186,7 +187,7 @@ int fw_qp_free(struct seg *s, uint32_t qpn)
 int fw_srq_free(struct seg *s, uint32_t srqn)
 {
 	struct hw_srq *srq = seg_at(s, SEG_T_SRQ, srqn);
-
+	const struct hw_tm *tm;
 	int r;
 
 	/* Only QPs use it, and none is left (refs), except XRC QPs, whose requests name it. */
@@ -198,6 +199,9 @@ int fw_srq_free(struct seg *s, uint32_t srqn)
 		}
 		fw_refer(s, SEG_T_SRQ, srq, -1);
 	}
+	tm = hw_tm(s, srq->tm);
+	if (tm && tm->srqn == srqn && tm->srq_gen == srq->gen)
+		fw_free(s, SEG_T_TM, srq->tm);
 	fw_free(s, SEG_T_SRQ, srqn);
 	return 0;
 }

@@ -28,6 +28,9 @@ enum {                   /* hw_qp.flush_pending: work put off because a lock cou
        HW_PEND_RUN = 8, /* the queue must continue, up to the last ring */
 };
 
+/* hw_qp.fin_owed; PARKED: park is for it, not for a WQE */
+enum hw_fin { HW_FIN_NONE, HW_FIN_OWED, HW_FIN_PARKED };
+
 struct hw_qp_path {    /* [fw] */
 	uint32_t port; /* SEG_T_PORT index; SEG_NONE: there is no such path */
 	uint32_t dlid;
@@ -92,6 +95,10 @@ struct hw_qp {
 	uint32_t qos_req, qos_resp; /* [fw] scheduling elements (SEG_T_OBJ); 0: none */
 	uint32_t ece; /* [fw] the agreed options of enhanced connection establishment */
 	uint32_t mmo; /* [fw] the send queue may copy memory (qpc_ext.mmo) */
+	/* [sq], rare: the peer's FIN for a rendezvous must still be received (enum hw_fin) */
+	uint32_t fin_owed;
+	uint64_t fin_tag;
+	uint32_t fin_app_ctx;
 
 	/* Requester [sq]. */
 	_Alignas(64) struct seg_lock sq_lock;

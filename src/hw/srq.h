@@ -31,7 +31,8 @@ struct hw_srq {
 	uint32_t user_index;
 	uint32_t type;                 /* enum hw_srq_type */
 	uint32_t log_size, log_stride; /* WQEs = 1 << log_size; bytes = 1 << log_stride */
-	uint32_t wq_type;              /* enum prm_wq_type: LINKED_LIST, CYCLIC */
+	uint16_t wq_type;              /* enum prm_wq_type: LINKED_LIST, CYCLIC */
+	uint16_t tm;                   /* XRQ with tag matching: its SEG_T_TM element; else 0 */
 	struct mem_slot mem;
 	uint64_t va;
 	struct mem_slot dbr_mem;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The engine: work requests, receives, doorbell records and doorbells of living queue pairs (RC,
- * with an SRQ, UC, UD, XRC), as raw or nearly right bytes. The engine may only access memory of
- * keys and queues, which wqe_guard.c checks.
+ * with an SRQ that matches tags, UC, UD, XRC), as raw or nearly right bytes. The engine may only
+ * access memory of keys and queues, which wqe_guard.c checks.
  */
-#include "engine/test.h"
+#include "engine/test_tm.h"
 #include "hw/flags.h"
 #include "hw/mkey.h"
 #include "hw/obj.h"
@@ -64,9 +64,9 @@ static void save_table(enum seg_table_id t)
 
 static void save_all(void)
 {
-	static const enum seg_table_id all[] = {SEG_T_QP,   SEG_T_CQ,  SEG_T_SRQ,
-						SEG_T_MKEY, SEG_T_KLM, SEG_T_PORT,
-						SEG_T_PROC, SEG_T_EVQ, SEG_T_OBJ};
+	static const enum seg_table_id all[] = {SEG_T_QP,  SEG_T_CQ,   SEG_T_SRQ,  SEG_T_MKEY,
+						SEG_T_KLM, SEG_T_PORT, SEG_T_PROC, SEG_T_EVQ,
+						SEG_T_OBJ, SEG_T_TM};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		save_table(all[i]);
@@ -240,6 +240,8 @@ static void up(void)
 		qp[i] = t_qp_make(bed, i % 2, st[i], i == 3 ? &srq[0] : i == DCT ? &srq[2] : NULL);
 		keys[i] = qp[i]->key;
 	}
+	tm_make(bed, &srq[0], &qp[3]->cq);
+	LAYOUT_SET(qpc, qp[3]->hw->qpc, offload_type, 1);
 	make_xrc(qp[9]);
 	qp[0]->hw->mmo = qp[3]->hw->mmo = qp[DCI]->hw->mmo = 1;
 	for (unsigned int i = 0; i < DCI; i += 2)
@@ -381,6 +383,37 @@ static uint32_t umr_body(struct fz *f, unsigned int own, uint8_t body[UMR_MAX])
 	return 48 + 64 + n * 16u + entries * HW_KLM_BYTES;
 }
 
+/* A command of the tag list. Returns its length. */
+static uint32_t tm_body(struct fz *f, unsigned int own, uint8_t body[UMR_MAX])
+{
+	uint8_t b = fz_u8(f);
+
+	memset(body, 0, 48);
+	if (b & 128) {
+		fz_bytes(f, body, 48);
+		return 48;
+	}
+	LAYOUT_SET(wqe_tm, body, opcode, b & 3);
+	LAYOUT_SET(wqe_tm, body, cqe_req, !(b & 4));
+	LAYOUT_SET(wqe_tm, body, sw_cnt_valid, b >> 3 & 1);
+	LAYOUT_SET(wqe_tm, body, index, fz_u8(f));
+	LAYOUT_SET(wqe_tm, body, sw_cnt, fz_u8(f));
+	LAYOUT_SET(wqe_tm, body, tag, fz_u8(f));
+	LAYOUT_SET(wqe_tm, body, mask, b & 16 ? 0 : UINT64_MAX);
+	be32_store(body + 32, a_length(f));
+	LAYOUT_SET(wqe_data, body + 32, lkey, a_key(f, own));
+	LAYOUT_SET(wqe_data, body + 32, addr, an_address(f, own));
+	return b & 64 ? 16 : (b & 3) == WQE_TM_APPEND ? 48 : 32;
+}
+
+/* The data that a rendezvous offers. */
+static void offer(struct fz *f, unsigned int own, uint8_t *rvh)
+{
+	LAYOUT_SET(rvh, rvh, rkey, a_key(f, own));
+	LAYOUT_SET(rvh, rvh, va, an_address(f, own));
+	LAYOUT_SET(rvh, rvh, len, a_length(f));
+}
+
 /* What follows the control segment of a UMR or MMO, or the operands of an atomic. */
 static void request_body(struct fz *f, unsigned int i, uint8_t flags, struct t_wr *wr,
 			 uint8_t body[UMR_MAX], uint8_t operands[32])
@@ -395,6 +428,9 @@ static void request_body(struct fz *f, unsigned int i, uint8_t flags, struct t_w
 		wr->opmod = flags & 8 ? fz_u8(f) : WQE_OPMOD_MMO_DMA;
 		wr->raw_len = flags & 16 ? 0 : 16;
 		fz_bytes(f, body, wr->raw_len);
+		wr->raw = body;
+	} else if (wr->opcode == MLX5_OPCODE_TAG_MATCHING) {
+		wr->raw_len = tm_body(f, i, body);
 		wr->raw = body;
 	} else if (wr->opcode == MLX5_OPCODE_SET_PSV) {
 		fz_bytes(f, body, 16);
@@ -456,6 +492,8 @@ static void post(struct fz *f, unsigned int i, bool ring)
 	if (flags & 64) {
 		len = fz_u8(f);
 		fz_bytes(f, inl, len);
+		if (len >= 32 && inl[0] == TMH_RNDV)
+			offer(f, i, inl + LAYOUT_SZ(tmh));
 		wr.inl = inl;
 		wr.inl_len = len;
 	} else {

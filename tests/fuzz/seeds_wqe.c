@@ -94,6 +94,41 @@ static void copies(void)
 	}
 }
 
+/* An entry of the list of queue pair 3, for 64 bytes at 768; or its removal, or the counts. */
+static void tag_command(uint8_t op, uint8_t index, uint8_t tag)
+{
+	PUT(0, 3, 1, 8, 0x28, 0, 0, 0, 0, op, index, 1, tag, 64, 0, 0, 0x00, 0x03, 0);
+}
+
+/* With a header of 16 bytes, and of a rendezvous its data: 64 bytes at 64. */
+static void tagged(uint8_t op, uint8_t tag)
+{
+	PUT(0, 2, 64, 8, 0, 0, 0, 0, 0, (uint8_t)(op == 1 ? 32 : 20));
+	PUT(op, 0, 0, 0, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, tag, 'a', 'b', 'c', 'd');
+	if (op == 1)
+		PUT(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 64);
+}
+
+static void tags(void)
+{
+	for (uint8_t i = 0; i < 4; i++)
+		PUT(5, 0, 0, 0, 0x00, 0x01, 100);
+	tag_command(1, 1, 5);
+	tag_command(1 + 16, 2, 0); /* any tag */
+	tag_command(1, 3, 6);
+	for (uint8_t op = 0; op < 4; op++)
+		tagged(op, 5);
+	PUT(4, 2);
+	SGE(140);
+	PUT(10, 20, 255);
+	tag_command(2, 2, 0);
+	tag_command(8, 0, 0);
+	tagged(3, 9);
+	tag_command(1 + 8, 0, 9);
+	tagged(3, 9);
+	PUT(14, 3, 20);
+}
+
 int main(int argc, char **argv)
 {
 	char path[512];
@@ -121,14 +156,16 @@ int main(int argc, char **argv)
 				fz_check(f && fwrite(b, 1, n, f) == n);
 				fclose(f);
 			}
-	for (unsigned int qp = 0; qp < 7; qp++) {
+	for (unsigned int qp = 0; qp < 8; qp++) {
 		n = 0;
 		if (qp < 5)
 			windows(qp);
 		else if (qp == 5)
 			parts();
-		else
+		else if (qp == 6)
 			copies();
+		else
+			tags();
 		snprintf(path, sizeof(path), "%s/list-%u", argv[1], qp);
 		f = fopen(path, "w");
 		fz_check(f && fwrite(b, 1, n, f) == n);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sender of tagged messages is stopped at each marked step (POINT()) of what it does; another
+ * message comes to the same list, or its receiver is reset. When it goes on, counts and entries
+ * agree with the completions.
+ */
+#include "engine/test_steps.h"
+#include "engine/test_tm.h"
+#include "util/for_tests.h"
+
+static uint32_t seen[16]; /* completions by app_op */
+
+static void count(struct t_cq *cq)
+{
+	const uint8_t *c;
+
+	while ((c = (const uint8_t *)t_poll(cq)))
+		if (LAYOUT_GET(cqe64, c, app) == CQE_APP_TAG_MATCHING)
+			seen[LAYOUT_GET(cqe64, c, app_op)]++;
+}
+
+static void run_out(struct scene *x, struct t_qp *q)
+{
+	for (int i = 0; i < 40 && q->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(q->hw->park, HW_PARK_NO);
+}
+
+static void another_message(struct scene *x)
+{
+	struct t_qp *c = t_qp_make(x->e->p.t, 0, PRM_ST_RC, NULL);
+	struct t_qp *d = t_qp_make(x->e->p.t, 1, PRM_ST_RC, &x->srq);
+
+	t_connect(c, d);
+	tm_send(c, TMH_EAGER, 7, "y");
+	run_out(x, c);
+	t_qp_free(c);
+	t_qp_free(d);
+}
+
+static void receiver_to_error(struct scene *x)
+{
+	assert_int_equal(eng_qp_set_state(seg_of(x), x->b->qpn, PRM_QP_STATE_ERR), 0);
+}
+
+static void receiver_to_reset(struct scene *x)
+{
+	eng_qp_set_state(seg_of(x), x->b->qpn, PRM_QP_STATE_RST);
+}
+
+static void check(struct scene *x, void (*meanwhile)(struct scene *x))
+{
+	const struct hw_tm *tm = seg_at(seg_of(x), SEG_T_TM, x->srq.hw->tm);
+	uint32_t taken, others = meanwhile == another_message;
+
+	count(&x->b->cq);
+	taken = seen[CQE_TM_CONSUMED_MSG] + seen[CQE_TM_CONSUMED];
+	assert_true(seen[CQE_TM_EXPECTED] == seen[CQE_TM_CONSUMED] ||
+		    meanwhile == receiver_to_reset);
+	if (others)
+		assert_int_equal(taken + seen[CQE_TM_UNEXPECTED], 2);
+	else
+		assert_true(taken + seen[CQE_TM_UNEXPECTED] <= 1);
+	assert_int_equal(HW_TM_HW(tm->sync), seen[CQE_TM_UNEXPECTED]);
+	assert_int_equal(HW_TM_CLAIMED(tm->sync), 0);
+	for (int i = 0; i < HW_TM_CLAIMS; i++)
+		assert_int_equal(tm->claim[i], 0);
+	assert_int_equal(HW_TM_KIND(tm->tag[0].state), taken ? HW_TM_FREE : HW_TM_POSTED);
+	assert_int_equal(x->b->hw->rx_srq_wqe, 0);
+}
+
+static bool stopped_at(const struct scenario *is, uint32_t n, void (*meanwhile)(struct scene *x))
+{
+	struct scene x = {.is = is};
+	int status, over;
+	void *state;
+
+	memset(seen, 0, sizeof(seen));
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	meanwhile(&x);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	check(&x, meanwhile);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void at_each(const char *what, void (*meanwhile)(struct scene *x))
+{
+	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
+	uint32_t rows = 0;
+
+	for (size_t i = 0; i < nscenarios; i++) {
+		uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+		if (!scenarios[i].tags || (only && strcmp(only, scenarios[i].name)))
+			continue;
+		rows++;
+		for (; stopped_at(&scenarios[i], n, meanwhile); n++) {
+			print_message("%s %s %u\n", scenarios[i].name, what, n);
+			assert_true(n < MAX_STEPS);
+		}
+		print_message("%s: stopped at %u steps, %s\n", scenarios[i].name, n - 1, what);
+		assert_true(n > 20);
+	}
+	assert_true(rows);
+}
+
+static void another_message_comes(void **state)
+{
+	at_each("another message", another_message);
+}
+
+static void the_receiver_fails(void **state)
+{
+	at_each("receiver to ERR", receiver_to_error);
+}
+
+static void the_receiver_is_reset(void **state)
+{
+	at_each("receiver to RESET", receiver_to_reset);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(another_message_comes),
+		cmocka_unit_test(the_receiver_fails),
+		cmocka_unit_test(the_receiver_is_reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tag matching: commands of the list, messages, rendezvous and what is owed to its two ends. */
+#include "engine/test_tm.h"
+#include "hw/cq.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+
+#include <infiniband/verbs.h>
+
+struct bed {
+	struct tb *t;
+	struct t_srq srq;
+	struct hw_tm *tm;
+	struct t_qp *a, *b; /* b has the XRQ */
+	struct t_qp *cmd, *cmd2;
+};
+
+static int setup(void **state)
+{
+	struct bed *p = calloc(1, sizeof(*p));
+
+	p->t = tb_create();
+	t_srq_make(p->t, &p->srq, p->t->pd[1]);
+	p->a = t_qp_make(p->t, 0, PRM_ST_RC, NULL);
+	p->b = t_qp_make(p->t, 1, PRM_ST_RC, &p->srq);
+	p->cmd = t_qp_make(p->t, 1, PRM_ST_RC, &p->srq);
+	p->cmd2 = t_qp_make(p->t, 1, PRM_ST_RC, &p->srq);
+	p->tm = tm_make(p->t, &p->srq, &p->b->cq);
+	t_connect(p->a, p->b);
+	t_connect(p->cmd, p->cmd2);
+	for (int i = 0; i < 3; i++)
+		t_srq_post(&p->srq, p->b->key, p->b->mem + i * 64, 64);
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct bed *p = *state;
+
+	t_qp_free(p->a);
+	t_qp_free(p->b);
+	t_qp_free(p->cmd);
+	t_qp_free(p->cmd2);
+	tb_destroy(p->t);
+	free(p);
+	return 0;
+}
+
+static const uint8_t *next_cqe(struct bed *p, uint32_t app_op)
+{
+	const uint8_t *c = (const uint8_t *)t_poll(&p->b->cq);
+
+	assert_non_null(c);
+	assert_int_equal(LAYOUT_GET(cqe64, c, app), CQE_APP_TAG_MATCHING);
+	assert_int_equal(LAYOUT_GET(cqe64, c, app_op), app_op);
+	assert_int_equal(LAYOUT_GET(cqe64, c, srqn_uidx), 0x777);
+	return c;
+}
+
+struct command {
+	uint32_t op, index, len;
+	int sw; /* -1: none */
+	uint64_t tag, mask, addr;
+};
+
+static void command(struct bed *p, const struct command *c)
+{
+	uint8_t raw[48] = {0};
+
+	LAYOUT_SET(wqe_tm, raw, opcode, c->op);
+	LAYOUT_SET(wqe_tm, raw, cqe_req, 1);
+	LAYOUT_SET(wqe_tm, raw, index, c->index);
+	LAYOUT_SET(wqe_tm, raw, sw_cnt_valid, c->sw >= 0);
+	LAYOUT_SET(wqe_tm, raw, sw_cnt, c->sw & 0xffff);
+	LAYOUT_SET(wqe_tm, raw, tag, c->tag);
+	LAYOUT_SET(wqe_tm, raw, mask, c->mask);
+	LAYOUT_SET(wqe_data, raw + 32, byte_count, c->len);
+	LAYOUT_SET(wqe_data, raw + 32, lkey, p->b->key);
+	LAYOUT_SET(wqe_data, raw + 32, addr, c->addr);
+	t_post(p->cmd, &(struct t_wr){.opcode = WQE_OP_TAG_MATCHING,
+				      .raw = raw,
+				      .raw_len = c->op == WQE_TM_APPEND ? 48 : 32});
+}
+
+static void add(struct bed *p, uint64_t tag, uint64_t mask, uint32_t at, uint32_t next, int sw)
+{
+	command(p, &(struct command){WQE_TM_APPEND, next, 64, sw, tag, mask,
+				     (uintptr_t)p->b->mem + at});
+}
+
+static void messages_take_entries(void **state)
+{
+	struct bed *p = *state;
+	const uint8_t *c;
+
+	add(p, 5, UINT64_MAX, 1024, 1, -1);
+	assert_int_equal(LAYOUT_GET(cqe64, next_cqe(p, CQE_TM_APPEND), app_info), 0);
+	add(p, 0, 0, 2048, 2, -1); /* any tag */
+	next_cqe(p, CQE_TM_APPEND);
+	tm_send(p->a, TMH_EAGER, 9, "any");
+	c = next_cqe(p, CQE_TM_CONSUMED_MSG);
+	assert_int_equal(LAYOUT_GET(cqe64, c, app_info), 1);
+	assert_int_equal(LAYOUT_GET(tmh, c, tag), 9);
+	assert_memory_equal(p->b->mem + 2048, "any", 3);
+	tm_send(p->a, TMH_EAGER, 5, "five");
+	assert_int_equal(LAYOUT_GET(cqe64, next_cqe(p, CQE_TM_CONSUMED_MSG), app_info), 0);
+	assert_memory_equal(p->b->mem + 1024, "five", 4);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(HW_TM_KIND(p->tm->tag[i].state), HW_TM_FREE);
+	assert_int_equal(p->b->hw->rx_srq_wqe, 0);
+	assert_int_equal(p->srq.hw->consumed, 0);
+}
+
+/* The oldest entry, also where the list has gone round. */
+static void the_oldest_entry_first(void **state)
+{
+	struct bed *p = *state;
+
+	for (uint32_t i = 0; i < 11; i++) {
+		add(p, 1, 0, 1024 + i % 4 * 64, (i + 1) % 4, -1);
+		next_cqe(p, CQE_TM_APPEND);
+		if (i < 2)
+			continue;
+		tm_send(p->a, TMH_EAGER, i, "x");
+		assert_int_equal(LAYOUT_GET(cqe64, next_cqe(p, CQE_TM_CONSUMED_MSG), app_info),
+				 (i - 2) % 4);
+	}
+}
+
+static void an_entry_is_removed_once(void **state)
+{
+	struct bed *p = *state;
+
+	add(p, 5, UINT64_MAX, 1024, 1, -1);
+	next_cqe(p, CQE_TM_APPEND);
+	for (uint32_t ok = 1; ok <= 1; ok--) {
+		command(p, &(struct command){.op = WQE_TM_REMOVE, .index = 0, .sw = -1});
+		assert_int_equal(LAYOUT_GET(tm_cqe, next_cqe(p, CQE_TM_REMOVE), success), ok);
+	}
+	tm_send(p->a, TMH_EAGER, 5, "x");
+	next_cqe(p, CQE_TM_UNEXPECTED);
+}
+
+/* Entries may be taken when the program has counted the unexpected messages, too. */
+static void unexpected_messages_hold_entries_back(void **state)
+{
+	struct bed *p = *state;
+
+	tm_send(p->a, TMH_EAGER, 5, "1");
+	next_cqe(p, CQE_TM_UNEXPECTED);
+	assert_memory_equal(p->b->mem + 16, "1", 1);
+	add(p, 5, UINT64_MAX, 1024, 1, 0);
+	assert_int_equal(LAYOUT_GET(tm_cqe, next_cqe(p, CQE_TM_APPEND), hw_phase_cnt), 1);
+	tm_send(p->a, TMH_EAGER, 5, "2");
+	next_cqe(p, CQE_TM_UNEXPECTED);
+	command(p, &(struct command){.op = WQE_TM_NOP, .sw = 2});
+	assert_int_equal(LAYOUT_GET(tm_cqe, next_cqe(p, CQE_TM_NOOP), hw_phase_cnt), 2);
+	tm_send(p->a, TMH_EAGER, 5, "3");
+	next_cqe(p, CQE_TM_CONSUMED_MSG);
+	assert_int_equal(HW_TM_CLAIMED(p->tm->sync), 0);
+}
+
+/* A message that finds no receive is not counted, and entries that came meanwhile may be taken. */
+static void a_message_without_a_receive(void **state)
+{
+	struct bed *p = *state;
+
+	for (int i = 0; i < 4; i++)
+		tm_send(p->a, TMH_EAGER, 5, "x");
+	assert_int_equal(p->a->hw->park, HW_PARK_RNR);
+	assert_int_equal(HW_TM_HW(p->tm->sync), 3);
+	assert_int_equal(HW_TM_CLAIMED(p->tm->sync), 0);
+	for (int i = 0; i < 3; i++)
+		next_cqe(p, CQE_TM_UNEXPECTED);
+	add(p, 5, UINT64_MAX, 1024, 1, 3);
+	next_cqe(p, CQE_TM_APPEND);
+	t_now += 1000000000;
+	eng_run_due(&p->t->s);
+	next_cqe(p, CQE_TM_CONSUMED_MSG);
+}
+
+static void messages_without_a_tag(void **state)
+{
+	struct bed *p = *state;
+
+	add(p, 0, 0, 1024, 1, -1);
+	next_cqe(p, CQE_TM_APPEND);
+	tm_send(p->a, TMH_NO_TAG, 0, "x");
+	next_cqe(p, CQE_TM_NO_TAG);
+	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "\3", .inl_len = 1});
+	next_cqe(p, CQE_TM_NO_TAG);
+	assert_int_equal(HW_TM_HW(p->tm->sync), 0);
+}
+
+static void offers(struct bed *p)
+{
+	LAYOUT_SET(qpc, p->b->hw->qpc, offload_type, 1);
+	t_recv_at(p->a, 8192, 64);
+	memset(p->a->mem, 7, 3000);
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	next_cqe(p, CQE_TM_APPEND);
+	p->tm->tag[0].len = 3000;
+	tm_offer(p->a, 5, p->a->key, 3000);
+}
+
+static void a_rendezvous(void **state)
+{
+	struct bed *p = *state;
+	const uint8_t *c;
+
+	offers(p);
+	c = next_cqe(p, CQE_TM_CONSUMED);
+	assert_int_equal(LAYOUT_GET(cqe64, c, opcode), CQE_NO_PACKET);
+	assert_int_equal(LAYOUT_GET(tmh, c, tag), 5);
+	c = next_cqe(p, CQE_TM_EXPECTED);
+	assert_int_equal(LAYOUT_GET(cqe64, c, byte_cnt), 3000);
+	assert_int_equal(LAYOUT_GET(cqe64, c, app_info), 0);
+	assert_memory_equal(p->b->mem + 4096, p->a->mem, 3000);
+	assert_int_equal(HW_TM_KIND(p->tm->tag[0].state), HW_TM_FREE);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+	c = (const uint8_t *)t_poll(&p->a->cq); /* the FIN */
+	assert_non_null(c);
+	assert_int_equal(LAYOUT_GET(cqe64, c, opcode), CQE_RESP_SEND);
+	assert_int_equal(LAYOUT_GET(tmh, p->a->mem + 8192, opcode), TMH_FIN);
+	assert_int_equal(LAYOUT_GET(tmh, p->a->mem + 8192, app_ctx), 0x1234);
+	assert_int_equal(LAYOUT_GET(tmh, p->a->mem + 8192, tag), 5);
+}
+
+/* No key that the sender allows to read: both QPs fail, the entry stays, no receive is used. */
+static void a_rendezvous_that_is_refused(void **state)
+{
+	struct bed *p = *state;
+
+	LAYOUT_SET(qpc, p->b->hw->qpc, offload_type, 1);
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	next_cqe(p, CQE_TM_APPEND);
+	tm_offer(p->a, 5, p->a->key ^ 0xff, 64);
+	t_assert_empty(&p->b->cq);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_OP_ERR, 0);
+	assert_int_equal(t_state(p->b), PRM_QP_STATE_ERR);
+	assert_int_equal(HW_TM_KIND(p->tm->tag[0].state), HW_TM_POSTED);
+	assert_int_equal(p->b->hw->rx_srq_wqe, 0);
+}
+
+/* A QP that the device does not send by: the header goes into the entry. */
+static void a_rendezvous_of_the_program(void **state)
+{
+	struct bed *p = *state;
+
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	next_cqe(p, CQE_TM_APPEND);
+	tm_offer(p->a, 5, p->a->key, 64);
+	next_cqe(p, CQE_TM_CONSUMED_MSG_SW_RNDV);
+	t_assert_empty(&p->b->cq);
+}
+
+static void a_message_longer_than_its_entry(void **state)
+{
+	struct bed *p = *state;
+
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	next_cqe(p, CQE_TM_APPEND);
+	p->tm->tag[0].len = 2;
+	tm_send(p->a, TMH_EAGER, 5, "long");
+	t_assert_empty(&p->b->cq);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR, 0);
+}
+
+/* It fails its QP as on any SRQ. Programs do not count it as unexpected. */
+static void an_unexpected_message_longer_than_its_receive(void **state)
+{
+	struct bed *p = *state;
+	uint8_t m[100] = {TMH_EAGER};
+	const uint8_t *c;
+
+	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = m, .inl_len = sizeof(m)});
+	c = (const uint8_t *)t_poll(&p->b->cq);
+	assert_non_null(c);
+	assert_int_equal(LAYOUT_GET(cqe64, c, opcode), CQE_RESP_ERR);
+	assert_int_equal(LAYOUT_GET(cqe64, c, srqn_uidx), 0x777);
+	assert_int_equal(HW_TM_HW(p->tm->sync), 0);
+	assert_int_equal(HW_TM_CLAIMED(p->tm->sync), 0);
+	assert_int_equal(t_state(p->b), PRM_QP_STATE_ERR);
+}
+
+/* The sender's queue goes on meanwhile, except for another rendezvous. */
+static void a_fin_waits_for_a_receive(void **state)
+{
+	struct bed *p = *state;
+	const uint8_t *c;
+
+	LAYOUT_SET(qpc, p->b->hw->qpc, offload_type, 1);
+	for (uint32_t i = 0; i < 2; i++) {
+		add(p, 5, UINT64_MAX, 4096, i + 1, -1);
+		next_cqe(p, CQE_TM_APPEND);
+	}
+	tm_offer(p->a, 5, p->a->key, 64);
+	next_cqe(p, CQE_TM_CONSUMED);
+	next_cqe(p, CQE_TM_EXPECTED);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_PARKED);
+	tm_send(p->a, TMH_NO_TAG, 0, "x");
+	next_cqe(p, CQE_TM_NO_TAG);
+	tm_offer(p->a, 5, p->a->key, 64);
+	t_assert_empty(&p->b->cq);
+	for (uint32_t i = 0; i < 2; i++)
+		t_recv_at(p->a, 8192 + i * 64, 64);
+	for (uint32_t i = 0; i < 2; i++) {
+		t_now += 2000000;
+		eng_run_due(&p->t->s);
+	}
+	next_cqe(p, CQE_TM_CONSUMED);
+	next_cqe(p, CQE_TM_EXPECTED);
+	for (uint32_t fins = 0; fins < 2;) {
+		c = (const uint8_t *)t_poll(&p->a->cq);
+		assert_non_null(c);
+		fins += LAYOUT_GET(cqe64, c, opcode) == CQE_RESP_SEND;
+	}
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_NONE);
+}
+
+/* A peer in error sends nothing more. */
+static void a_fin_is_lost_with_its_sender(void **state)
+{
+	struct bed *p = *state;
+
+	LAYOUT_SET(qpc, p->b->hw->qpc, offload_type, 1);
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	tm_offer(p->a, 5, p->a->key, 64);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_PARKED);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_ERR), 0);
+	t_now += 2000000;
+	eng_run_due(&p->t->s);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_NONE);
+	assert_int_equal(p->a->hw->park, HW_PARK_NO);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(messages_take_entries),
+		T(the_oldest_entry_first),
+		T(an_entry_is_removed_once),
+		T(unexpected_messages_hold_entries_back),
+		T(a_message_without_a_receive),
+		T(messages_without_a_tag),
+		T(a_rendezvous),
+		T(a_rendezvous_that_is_refused),
+		T(a_rendezvous_of_the_program),
+		T(a_message_longer_than_its_entry),
+		T(an_unexpected_message_longer_than_its_receive),
+		T(a_fin_waits_for_a_receive),
+		T(a_fin_is_lost_with_its_sender),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tag matching: commands that change an XRQ's list, messages with a tag header, and rendezvous,
+ * where the device fetches the data itself and tells the sender with a FIN. Called by sq.c and
+ * rc.c under the locks of a send queue and, for messages, of the responder.
+ */
+#include "engine/tm.h"
+#include "engine/link.h"
+#include "engine/priv.h"
+#include "engine/qp.h"
+#include "engine/transport.h"
+#include "hw/cq.h"
+#include "hw/port.h"
+#include "hw/mkey.h"
+#include "hw/qctr.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
+#include "hw/tm.h"
+#include "util/point.h"
+#include "wire/wqe/tm.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+static struct hw_tm *tm_of(const struct seg *s, uint32_t srqn)
+{
+	const struct hw_srq *srq = srqn == SEG_NONE ? NULL : hw_srq(s, srqn);
+
+	return srq ? hw_tm(s, srq->tm) : NULL;
+}
+
+static struct hw_tm_tag *entry(struct hw_tm *tm, uint32_t idx)
+{
+	return &tm->tag[idx & ((1u << tm->log_size) - 1)];
+}
+
+/* ---- counts of unexpected messages */
+
+/* Program and device agree: the entries may be taken. */
+static uint64_t agreed(const struct hw_tm *tm, uint64_t w)
+{
+	if (HW_TM_HW(w) != HW_TM_SW(w) || HW_TM_CLAIMED(w))
+		return w;
+	return (w & 0xffffffffff) | (uint64_t)(atomic_load(&tm->seq) & 0xffffff) << 40;
+}
+
+/* The program's count, from a command. */
+static void synchronize(struct hw_tm *tm, bool valid, uint32_t sw)
+{
+	uint64_t was = atomic_load(&tm->sync), to;
+
+	do {
+		to = valid ? (was & ~UINT64_C(0xffff0000)) | (uint64_t)(sw & 0xffff) << 16 : was;
+		to = agreed(tm, to);
+	} while (!atomic_compare_exchange_strong(&tm->sync, &was, to));
+}
+
+/* From its claim on an unexpected message holds back entries; it is counted when it has its CQE. */
+static void claim_end(struct hw_tm *tm, const struct hw_qp *qp, uint32_t k, bool written)
+{
+	uint64_t was = atomic_load(&tm->sync), to;
+
+	do {
+		to = (was & ~(0xf * HW_TM_VERSION)) | ((was + HW_TM_VERSION) & 0xf * HW_TM_VERSION);
+		if (was & HW_TM_CLAIM(k)) {
+			to = was & ~(HW_TM_CLAIM(k) | UINT64_C(0xffff));
+			to = agreed(tm, to | ((HW_TM_HW(was) + written) & 0xffff));
+		}
+		if (!resp_is_ours(qp))
+			return;
+	} while (!atomic_compare_exchange_strong(&tm->sync, &was, to));
+	POINT("tm-counted");
+	if (resp_is_ours(qp))
+		atomic_store(&tm->claim[k], 0);
+}
+
+/* The place of a claim for this QP, or -1: all are taken. */
+static int claim_begin(struct hw_tm *tm, uint32_t qpn)
+{
+	for (int k = 0; k < HW_TM_CLAIMS; k++)
+		if (atomic_compare_exchange_strong(&tm->claim[k], &(uint32_t){0}, qpn))
+			return k;
+	return -1;
+}
+
+/* ---- commands of the list */
+
+static uint32_t append(struct eng_run *r, struct hw_tm *tm)
+{
+	const uint8_t *seg = r->wqe + WQE_SEG, *data = seg + LAYOUT_SZ(wqe_tm);
+	uint32_t idx = tm->next & ((1u << tm->log_size) - 1);
+	uint32_t seq = (atomic_load(&tm->seq) + 1) & 0xffffff;
+	struct hw_tm_tag *t = &tm->tag[idx];
+	uint64_t was = atomic_load(&t->state);
+
+	t->tag = LAYOUT_GET(wqe_tm, seg, tag);
+	t->mask = LAYOUT_GET(wqe_tm, seg, mask);
+	t->addr = LAYOUT_GET(wqe_data, data, addr);
+	t->lkey = LAYOUT_GET32(wqe_data, data, lkey);
+	t->len = LAYOUT_GET32(wqe_data, data, byte_count);
+	tm->next = LAYOUT_GET32(wqe_tm, seg, index);
+	while (!atomic_compare_exchange_strong(&t->state, &was,
+					       hw_tm_state(was, HW_TM_POSTED, 0, seq)))
+		;
+	atomic_store(&tm->seq, seq);
+	return idx;
+}
+
+static bool removed(struct hw_tm *tm, uint32_t idx)
+{
+	struct hw_tm_tag *t = entry(tm, idx);
+	uint64_t was = atomic_load(&t->state);
+
+	return HW_TM_KIND(was) == HW_TM_POSTED &&
+	       atomic_compare_exchange_strong(&t->state, &was,
+					      hw_tm_state(was, HW_TM_FREE, 0, HW_TM_SEQ(was)));
+}
+
+/* The answer, kept in byte_cnt until the CQE is written: the entry's index and success. */
+#define ANSWER(idx, ok) ((uint32_t)(idx) | (uint32_t)(ok) << 16)
+#define TOLD 0x80000000u /* the requester's CQE is written */
+
+enum eng_out tm_execute(struct eng_run *r)
+{
+	const uint8_t *seg = r->wqe + WQE_SEG;
+	struct hw_tm *tm = tm_of(r->s, r->qp->srqn);
+	uint32_t op, idx, need = WQE_SEG + LAYOUT_SZ(wqe_tm);
+	bool ok = true;
+
+	r->why = ENG_W_OPCODE;
+	if (!tm)
+		return ENG_FAILED;
+	r->why = ENG_W_WQE_MALFORMED;
+	if (r->bytes < need)
+		return ENG_FAILED;
+	op = LAYOUT_GET32(wqe_tm, seg, opcode);
+	if (op == WQE_TM_APPEND)
+		need += LAYOUT_SZ(wqe_data);
+	if (op > WQE_TM_REMOVE || r->bytes < need)
+		return ENG_FAILED;
+	if (op == WQE_TM_APPEND &&
+	    HW_TM_KIND(atomic_load(&entry(tm, tm->next)->state)) == HW_TM_POSTED)
+		return ENG_FAILED;
+	r->why = ENG_W_NONE;
+	idx = LAYOUT_GET32(wqe_tm, seg, index);
+	if (op == WQE_TM_APPEND)
+		idx = append(r, tm);
+	else if (op == WQE_TM_REMOVE)
+		ok = removed(tm, idx);
+	synchronize(tm, LAYOUT_GET(wqe_tm, seg, sw_cnt_valid), LAYOUT_GET32(wqe_tm, seg, sw_cnt));
+	r->byte_cnt = ANSWER(idx, ok);
+	return ENG_DONE;
+}
+
+/* The one in the XRQ's CQ. */
+static int told(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, const uint8_t *wqe,
+		uint32_t done)
+{
+	static const uint8_t ops[] = {[WQE_TM_NOP] = CQE_TM_NOOP,
+				      [WQE_TM_APPEND] = CQE_TM_APPEND,
+				      [WQE_TM_REMOVE] = CQE_TM_REMOVE};
+	const struct hw_tm *tm = tm_of(s, qp->srqn);
+	const struct hw_srq *srq = tm ? hw_srq(s, qp->srqn) : NULL;
+	struct eng_cqe c;
+
+	if (!srq || !LAYOUT_GET(wqe_tm, wqe + WQE_SEG, cqe_req))
+		return 0;
+	cqe_init(&c, CQE_NO_PACKET, qp, qpn, ci);
+	LAYOUT_SET(cqe64, c.b, srqn_uidx, srq->user_index & 0xffffff);
+	LAYOUT_SET(cqe64, c.b, app, CQE_APP_TAG_MATCHING);
+	LAYOUT_SET(cqe64, c.b, app_op, ops[LAYOUT_GET(wqe_tm, wqe + WQE_SEG, opcode) % 3]);
+	LAYOUT_SET(cqe64, c.b, app_info, done & 0xffff);
+	LAYOUT_SET(tm_cqe, c.b, success, done >> 16 & 1);
+	LAYOUT_SET(tm_cqe, c.b, hw_phase_cnt, HW_TM_HW(atomic_load(&tm->sync)));
+	return cq_push(s, srq->cqn, &c, false);
+}
+
+int tm_complete(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, const uint8_t *wqe,
+		uint32_t *done)
+{
+	struct eng_cqe c;
+	int rc;
+
+	if (LAYOUT_GET32(wqe_ctrl, wqe, ce) >= WQE_CE_ALWAYS && !(*done & TOLD)) {
+		cqe_init(&c, CQE_REQ, qp, qpn, ci);
+		LAYOUT_SET(cqe64, c.b, send_opcode, WQE_OP_TAG_MATCHING);
+		rc = cq_push(s, qp->cqn_snd, &c, false);
+		if (rc)
+			return rc;
+		*done |= TOLD;
+	}
+	return told(s, qp, qpn, ci, wqe, *done);
+}
+
+/* ---- messages */
+
+/* Copy the first bytes of r->local. Returns how many, or a mem_* error. */
+static int peek(struct eng_run *r, uint8_t *to, uint32_t n)
+{
+	struct eng_cursor c = {.l = &r->local};
+	uint32_t got = 0;
+	struct mem_slot mem;
+	struct mem_vec v;
+	int rc = 0;
+
+	if (n > r->local.len)
+		n = (uint32_t)r->local.len;
+	while (got < n && !rc) {
+		rc = cursor_piece(r->s, &c, n - got, &mem, &v);
+		if (!rc && mem.slot == ENG_SLOT_VOID)
+			memset(to + got, 0, v.len);
+		else if (!rc)
+			rc = mem_read(r->s, mem, v.va, to + got, v.len);
+		if (!rc) {
+			got += (uint32_t)v.len;
+			cursor_advance(&c, v.len);
+		}
+	}
+	return rc ? rc : (int)got;
+}
+
+static void tm_cut(struct eng_sgl *l, uint64_t n)
+{
+	uint32_t gone = 0;
+
+	l->len -= n;
+	while (gone < l->n && l->v[gone].len <= n)
+		n -= l->v[gone++].len;
+	if (gone < l->n) {
+		l->v[gone].va += n;
+		l->v[gone].len -= n;
+	}
+	l->n -= gone;
+	memmove(l->v, l->v + gone, l->n * sizeof(l->v[0]));
+	memmove(l->mem, l->mem + gone, l->n * sizeof(l->mem[0]));
+}
+
+/* The state is read before resp_is_ours(): after a takeover the swap fails. */
+static void entry_settle(struct hw_tm *tm, struct hw_qp *qp, uint32_t qpn, bool written)
+{
+	uint32_t n = resp_noted() - 1, srqn = resp_noted_srqn(), kind, to = HW_TM_FREE;
+	struct hw_tm_tag *t = entry(tm, n & 0xffff);
+	uint64_t was = atomic_load(&t->state);
+	bool mine;
+
+	kind = HW_TM_KIND(was);
+	mine = kind >= HW_TM_TAKEN && HW_TM_QPN(was) == qpn;
+	if (!resp_is_ours(qp))
+		return;
+	if (written && mine && kind == HW_TM_FETCHED && !(n & TM_SECOND)) {
+		resp_note(qp, 1 + (n | TM_SECOND), srqn);
+		return;
+	}
+	/* An entry that was noted only must be found changed by a stopped thread. */
+	if (!written) {
+		to = HW_TM_POSTED;
+		mine |= kind == HW_TM_POSTED;
+	}
+	if (mine)
+		atomic_compare_exchange_strong(&t->state, &was,
+					       hw_tm_state(was, to, 0, HW_TM_SEQ(was)));
+	POINT("tm-settled");
+	resp_note(qp, 0, srqn);
+}
+
+void tm_settle(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool written)
+{
+	struct hw_tm *tm = tm_of(s, qp->srqn);
+
+	if (!tm)
+		return;
+	for (uint32_t k = 0; k < HW_TM_CLAIMS; k++)
+		if (atomic_load(&tm->claim[k]) == qpn)
+			claim_end(tm, qp, k, written);
+	/* The second completion is written by tm_second() only. */
+	if (resp_noted() & TM_NOTE && (written || !(resp_noted() & TM_SECOND)))
+		entry_settle(tm, qp, qpn, written);
+}
+
+bool tm_second(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	struct hw_tm *tm = tm_of(s, qp->srqn);
+	const struct hw_srq *srq = tm ? hw_srq(s, qp->srqn) : NULL;
+	uint32_t n = resp_noted() - 1;
+	struct eng_cqe c;
+
+	if (!srq) {
+		resp_note(qp, 0, resp_noted_srqn());
+		return true;
+	}
+	cqe_init(&c, CQE_RESP_SEND, qp, qpn, n);
+	LAYOUT_SET(cqe64, c.b, srqn_uidx, srq->user_index & 0xffffff);
+	LAYOUT_SET(cqe64, c.b, rqpn, qp->dest_qpn);
+	LAYOUT_SET(cqe64, c.b, byte_cnt, entry(tm, n & 0xffff)->fetched);
+	LAYOUT_SET(cqe64, c.b, app, CQE_APP_TAG_MATCHING);
+	LAYOUT_SET(cqe64, c.b, app_op, CQE_TM_EXPECTED);
+	LAYOUT_SET(cqe64, c.b, app_info, n & 0xffff);
+	/* Without a CQ nobody waits for it. */
+	if (cq_push_receive(s, srq->cqn, &c, qp) == -ETIMEDOUT)
+		return false;
+	POINT("tm-second");
+	tm_settle(s, qp, qpn, true);
+	resp_done(qp);
+	return true;
+}
+
+/*
+ * Take the oldest entry that matches. Returns its index, or -ENOENT: none does, and the message has
+ * a claim; -ETIMEDOUT: the lock was taken over, or there are too many claims.
+ */
+static int take(struct eng_run *r, struct hw_tm *tm, struct hw_qp *peer, uint64_t tag, bool match)
+{
+	uint64_t best, sync;
+	int idx, k;
+
+	for (;;) {
+		idx = -1;
+		best = 0;
+		sync = atomic_load(&tm->sync);
+		for (uint32_t i = 0; match && i < 1u << tm->log_size; i++) {
+			const struct hw_tm_tag *t = &tm->tag[i];
+			uint64_t st = atomic_load(&tm->tag[i].state);
+
+			if (HW_TM_KIND(st) != HW_TM_POSTED || (tag ^ t->tag) & t->mask ||
+			    HW_TM_AFTER(HW_TM_SEQ(st), HW_TM_SYNCED(sync)))
+				continue;
+			if (idx < 0 || HW_TM_AFTER(HW_TM_SEQ(best), HW_TM_SEQ(st))) {
+				idx = (int)i;
+				best = st;
+			}
+		}
+		if (idx >= 0) {
+			if (!resp_note(peer, 1 + (TM_NOTE | (uint32_t)idx), r->to.srqn))
+				return -ETIMEDOUT;
+			POINT("tm-noted");
+			if (atomic_compare_exchange_strong(
+				    &tm->tag[idx].state, &best,
+				    hw_tm_state(best, HW_TM_TAKEN, r->dest, HW_TM_SEQ(best))))
+				break;
+			continue;
+		}
+		k = claim_begin(tm, r->dest);
+		if (k < 0)
+			return -ETIMEDOUT;
+		if (!resp_is_ours(peer)) {
+			atomic_store(&tm->claim[k], 0);
+			return -ETIMEDOUT;
+		}
+		POINT("tm-claiming");
+		if (atomic_compare_exchange_strong(&tm->sync, &sync, sync | HW_TM_CLAIM(k)))
+			return -ENOENT;
+		atomic_store(&tm->claim[k], 0);
+	}
+	POINT("tm-taken");
+	return idx;
+}
+
+/* What is known of the message in hand. */
+struct message {
+	struct hw_tm *tm;
+	const struct eng_op *op;
+	uint32_t idx; /* of its entry */
+	uint64_t len; /* with headers */
+	uint8_t head[LAYOUT_SZ(tmh) + LAYOUT_SZ(rvh)], data[WQE_SEG];
+	struct eng_recv rv;
+};
+
+static void matched_cqe(struct eng_run *r, const struct hw_qp *peer, const struct message *m,
+			struct eng_cqe *c)
+{
+	rc_recv_cqe(r, peer, m->op, &m->rv, c);
+	LAYOUT_SET(cqe64, c->b, app_info, m->idx);
+	memcpy(c->b, m->head, LAYOUT_SZ(tmh));
+}
+
+/*
+ * The entry goes back to the list and the QP fails, without a receive's error CQE, which libmlx5
+ * takes for one of the XRQ's receives (mlx5_parse_cqe()).
+ */
+static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why)
+{
+	TRACE(LOG_CQE, "qp %x: a matched message: %s", r->dest, eng_failures[why].text);
+	r->why = why == ENG_W_RECV_LENGTH ? ENG_W_REMOTE_INVALID : ENG_W_REMOTE_OP;
+	tm_settle(r->s, peer, r->dest, false);
+	return resp_fail(r->s, peer, r->dest, IBV_EVENT_QP_ACCESS_ERR) ? ENG_FAILED : ENG_AGAIN;
+}
+
+/* Place the payload in r->local into the entry's memory, and complete it. */
+static enum eng_out eager(struct eng_run *r, struct hw_qp *peer, struct message *m)
+{
+	struct eng_cqe c;
+	enum eng_why why;
+	enum eng_out out;
+
+	tm_cut(&r->local, LAYOUT_SZ(tmh));
+	why = resp_buffers(r, peer, r->dest, &m->rv, r->local.len);
+	if (why)
+		return refuse(r, peer, why);
+	matched_cqe(r, peer, m, &c);
+	out = resp_complete(r, peer, r->dest, &m->rv, &c);
+	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
+		return refuse(r, peer, ENG_W_LOCAL_FAULT);
+	return out;
+}
+
+/* The data that the header names, in the sender's memory: what the device's READ would fetch. */
+static enum eng_why rendezvous_source(struct eng_run *r, const struct message *m)
+{
+	const uint8_t *rvh = m->head + LAYOUT_SZ(tmh);
+	uint64_t len = LAYOUT_GET(rvh, rvh, len);
+
+	sgl_init(&r->local);
+	if (!r->qp->rre)
+		return ENG_W_QP_ACCESS;
+	if (!len)
+		return ENG_W_NONE;
+	return sgl_add_key(r->s, &r->local, LAYOUT_GET32(rvh, rvh, rkey), LAYOUT_GET(rvh, rvh, va),
+			   len, r->qp->pdn, r->qpn, HW_ACC_REMOTE_READ);
+}
+
+/* Under both locks: the second completion, then the FIN is owed. */
+static enum eng_out fetched(struct eng_run *r, struct hw_qp *peer, const struct message *m)
+{
+	if (!tm_second(r->s, peer, r->dest))
+		return ENG_LOCKED;
+	eng_count(r->s, r->qp, HW_QC_RX_READ_REQUESTS);
+	way_count_fetch(r, peer, LAYOUT_GET32(rvh, m->head + LAYOUT_SZ(tmh), len));
+	r->qp->fin_app_ctx = LAYOUT_GET32(tmh, m->head, app_ctx);
+	r->qp->fin_tag = LAYOUT_GET(tmh, m->head, tag);
+	r->qp->fin_owed = HW_FIN_OWED;
+	return ENG_DONE;
+}
+
+/*
+ * Two completions: the entry is consumed, then its data is there. The copy comes first, so that
+ * whoever finds the second completion owed need only write it.
+ */
+static enum eng_out rendezvous(struct eng_run *r, struct hw_qp *peer, struct message *m)
+{
+	struct hw_tm_tag *t = &m->tm->tag[m->idx];
+	uint32_t len = LAYOUT_GET32(rvh, m->head + LAYOUT_SZ(tmh), len);
+	enum eng_why why = rendezvous_source(r, m);
+	uint64_t was = atomic_load(&t->state);
+	struct eng_cqe c;
+	enum eng_out out;
+	int rc;
+
+	if (!why)
+		why = resp_buffers(r, peer, r->dest, &m->rv, len);
+	if (why)
+		return refuse(r, peer, why);
+	rc = sgl_copy_gated(r, &r->remote, &r->local);
+	if (rc == -EFAULT)
+		return refuse(r, peer, ENG_W_LOCAL_FAULT);
+	if (rc)
+		return resp_copy_failed(r, rc);
+	POINT("tm-copied");
+	if (!resp_is_ours(peer))
+		return ENG_LOCKED;
+	t->fetched = len;
+	if (!atomic_compare_exchange_strong(
+		    &t->state, &was, hw_tm_state(was, HW_TM_FETCHED, r->dest, HW_TM_SEQ(was))))
+		return ENG_LOCKED;
+	sgl_init(&r->local);
+	sgl_init(&r->remote);
+	matched_cqe(r, peer, m, &c);
+	LAYOUT_SET(cqe64, c.b, opcode, CQE_NO_PACKET); /* mlx5_cq_read_wc_opcode() */
+	out = resp_complete(r, peer, r->dest, &m->rv, &c);
+	POINT("tm-consumed");
+	return out == ENG_DONE ? fetched(r, peer, m) : out;
+}
+
+static enum eng_out matched(struct eng_run *r, struct hw_qp *peer, struct message *m, bool rndv)
+{
+	const struct hw_tm_tag *t = &m->tm->tag[m->idx];
+	/* A QP that the device does not own leaves the rendezvous to the program (inferred). */
+	bool own = LAYOUT_GET(qpc, peer->qpc, offload_type);
+	enum eng_out out;
+
+	LAYOUT_SET(wqe_data, m->data, byte_count, t->len);
+	LAYOUT_SET(wqe_data, m->data, lkey, t->lkey);
+	LAYOUT_SET(wqe_data, m->data, addr, t->addr);
+	m->rv = (struct eng_recv){.seg = m->data,
+				  .nseg = 1,
+				  .index = TM_NOTE | m->idx,
+				  .pdn = r->to.pdn,
+				  .from_srq = true};
+	r->app_op = !rndv ? CQE_TM_CONSUMED_MSG
+		    : own ? CQE_TM_CONSUMED
+			  : CQE_TM_CONSUMED_MSG_SW_RNDV;
+	out = rndv && own ? rendezvous(r, peer, m) : eager(r, peer, m);
+	r->local.len = m->len;
+	return out;
+}
+
+bool tm_aim(struct eng_run *r)
+{
+	const struct hw_srq *srq = r->to.srqn == SEG_NONE ? NULL : hw_srq(r->s, r->to.srqn);
+
+	if (!srq || !srq->tm)
+		return false;
+	r->to = (struct eng_target){r->to.srqn, srq->cqn, srq->pdn, srq->user_index};
+	return true;
+}
+
+static enum eng_out tm_message(struct eng_run *r, struct hw_qp *peer, struct message *m)
+{
+	uint32_t what = TMH_NO_TAG;
+	int idx, n = peek(r, m->head, sizeof(m->head));
+
+	if (n < 0)
+		return resp_copy_failed(r, n);
+	if (resp_noted() & TM_SECOND) /* this message, which was locked out of the CQ */
+		return fetched(r, peer, m);
+	if (n >= (int)LAYOUT_SZ(tmh))
+		what = LAYOUT_GET32(tmh, m->head, opcode);
+	if ((what == TMH_RNDV && n < (int)sizeof(m->head)) || m->op->cqe == CQE_RESP_SEND_INV)
+		what = TMH_NO_TAG;
+	r->app_op = CQE_TM_NO_TAG;
+	if (what != TMH_EAGER && what != TMH_RNDV)
+		return rc_receive(r, peer, m->op);
+	/* A receive that was taken at an earlier attempt belongs to a message without an entry. */
+	if (what == TMH_RNDV && r->qp->fin_owed) /* one at a time */
+		return ENG_LOCKED;
+	idx = take(r, m->tm, peer, LAYOUT_GET(tmh, m->head, tag), !resp_noted());
+	if (idx == -ETIMEDOUT)
+		return ENG_LOCKED;
+	r->app_op = CQE_TM_UNEXPECTED;
+	if (idx < 0 && resp_noted() & TM_NOTE)
+		resp_note(peer, 0, r->to.srqn);
+	if (idx < 0)
+		return rc_receive(r, peer, m->op);
+	m->idx = (uint32_t)idx;
+	TRACE(LOG_CQE, "qp %x: %s with tag %lx takes entry %u", r->dest,
+	      what == TMH_RNDV ? "rendezvous" : "message",
+	      (unsigned long)LAYOUT_GET(tmh, m->head, tag), m->idx);
+	return matched(r, peer, m, what == TMH_RNDV);
+}
+
+enum eng_out tm_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
+{
+	struct message m = {.tm = tm_of(r->s, r->to.srqn), .op = op, .len = r->local.len};
+	enum eng_out out;
+
+	if (!m.tm)
+		return ENG_SILENT;
+	tm_settle(r->s, peer, r->dest, false); /* what a message left that did not arrive */
+	out = tm_message(r, peer, &m);
+	r->app_op = 0;
+	if (out != ENG_DONE)
+		tm_settle(r->s, peer, r->dest, false);
+	return out;
+}
+
+/* ---- FIN */
+
+/* Into a receive of this QP, as a message of its peer's. */
+static enum eng_out fin_receive(struct eng_run *r, const struct hw_qp *peer)
+{
+	uint8_t tmh[LAYOUT_SZ(tmh)] = {0};
+	uint32_t qpn = r->qpn, ce = r->ce, dest = r->dest;
+	enum eng_out out;
+
+	LAYOUT_SET(tmh, tmh, opcode, TMH_FIN);
+	LAYOUT_SET(tmh, tmh, app_ctx, r->qp->fin_app_ctx);
+	LAYOUT_SET(tmh, tmh, tag, r->qp->fin_tag);
+	sgl_init(&r->local);
+	sgl_add(&r->local, mem_self(r->s), (uintptr_t)tmh, sizeof(tmh));
+	resp_aim(r, r->qp);
+	r->app_op = tm_aim(r) ? CQE_TM_NO_TAG : 0;
+	r->port = hw_port(r->s, peer->port);
+	r->dest = qpn;
+	r->qpn = dest;
+	r->ce = r->se = 0;
+	out = rc_receive(r, r->qp, eng_op(WQE_OP_SEND));
+	r->port = hw_port(r->s, r->qp->port);
+	r->qpn = qpn;
+	r->dest = dest;
+	r->ce = ce;
+	r->app_op = 0;
+	return out;
+}
+
+/* A QP that is gone or in error sends no FIN; one without a path sends it later. */
+static bool fin_lost(const struct seg *s, const struct hw_qp *qp)
+{
+	const struct hw_qp *peer = hw_qp(s, qp->dest_qpn);
+	uint32_t st = peer ? atomic_load(&peer->state) : PRM_QP_STATE_RST;
+
+	return st != PRM_QP_STATE_RTR && st != PRM_QP_STATE_RTS;
+}
+
+bool tm_fin(struct eng_run *r)
+{
+	struct hw_qp *peer;
+	enum eng_out out;
+	uint32_t port;
+
+	if (r->qp->sq_out)
+		return true;
+	if (fin_lost(r->s, r->qp)) {
+		r->qp->fin_owed = HW_FIN_NONE;
+		return true;
+	}
+	r->port = hw_port(r->s, r->qp->port);
+	r->link = eng_link(r->port);
+	peer = r->transport->peer(r, &port);
+	if (!peer || !r->transport->back(r, peer, port) || resp_lock(r->s, r->qp, r->qpn))
+		return false;
+	if (resp_noted() & TM_NOTE)
+		tm_settle(r->s, r->qp, r->qpn, false);
+	out = resp_noted() & TM_SECOND ? ENG_LOCKED : fin_receive(r, peer);
+	resp_unlock(r->s, r->qp);
+	if (out == ENG_RNR || out == ENG_LOCKED || out == ENG_AGAIN)
+		return false;
+	way_count_fin(r, peer);
+	r->qp->fin_owed = HW_FIN_NONE;
+	return true;
+}
