@@ -35,7 +35,7 @@ struct fw_caps {
 	/* Limits, with the names of cmd_hca_cap; log2 where those are. */
 	uint32_t log_max_qp, log_max_qp_sz, log_max_cq, log_max_cq_sz, log_max_srq, log_max_srq_sz;
 	uint32_t log_max_mkey, log_max_pd, log_max_eq, log_max_msg, log_max_uctx, log_max_umem,
-		log_max_xrcd, log_max_mcg, max_qp_mcg;
+		log_max_xrcd, log_max_mcg, max_qp_mcg, log_max_xrq;
 	/*
 	 * for RQs, SQs, RQTs, TIRs, TISs and transport domains: for each kind, and for all together
 	 */

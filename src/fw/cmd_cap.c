@@ -4,6 +4,7 @@
  * All answers come from the capability table and the HCA's element. Called by exec.c.
  */
 #include "fw/priv.h"
+#include "hw/tm.h"
 
 #include <string.h>
 #include "hw/memic.h"
@@ -91,6 +92,10 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(max_qp_mcg, c->max_qp_mcg);
 	CAP(block_lb_mc, 1);
 	CAP(dct, 1);
+	CAP(tag_matching, !eth);
+	CAP(rndv_offload_rc, !eth);
+	CAP(log_tag_matching_list_sz, eth ? 0 : HW_TM_LOG_LIST);
+	CAP(log_max_xrq, c->log_max_xrq);
 	CAP(log_max_dci_stream_channels, HW_LOG_MAX_DCI_STREAMS);
 	CAP(log_max_dci_errored_streams, HW_LOG_MAX_DCI_ERRORED);
 	CAP(ece_support, 1);

@@ -38,7 +38,7 @@ static enum fw_r check_dctc(struct fw_call *k, const void *dctc, uint32_t *set)
 		return FW_R_DCTC_PD;
 	if (!fw_cq(k, (uint32_t)DCTC(cqn)))
 		return FW_R_DCTC_CQN;
-	if (!srq || srq->type == HW_SRQ_XRC)
+	if (!srq || srq->type == HW_SRQ_XRC || srq->tm)
 		return FW_R_DCTC_SRQN;
 	if (DCTC(rlky) && !k->c->kernel)
 		return FW_R_DCTC_RLKY;

@@ -17,6 +17,7 @@
 #include "hw/umem.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
+#include "wire/prm/xrq.h"
 
 static void qp_stop(void *e)
 {
@@ -62,7 +63,7 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_WQ_SIGNATURE;
 	if (QPC(rlky) && !k->c->kernel)
 		return FW_R_QPC_RLKY;
-	if (QPC(offload_type) || QPC(ulp_stateless_offload_mode))
+	if (QPC(offload_type) > (st == PRM_ST_RC && QPC(no_sq)) || QPC(ulp_stateless_offload_mode))
 		return FW_R_QPC_OFFLOAD;
 	if (QPC(end_padding_mode))
 		return FW_R_QPC_END_PADDING;
@@ -107,6 +108,10 @@ static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
 	srq = QPC(rq_type) == PRM_QP_RQ_SHARED ? fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)) : NULL;
 	if (QPC(rq_type) == PRM_QP_RQ_SHARED && (!srq || srq->type == HW_SRQ_XRC))
 		return FW_R_QPC_SRQN;
+	if (srq && srq->tm && QPC(st) != PRM_ST_RC) /* IBV_TM_CAP_RC only */
+		return FW_R_QPC_SRQN;
+	if (QPC(offload_type) && !(srq && srq->tm && LAYOUT_GET(xrqc, srq->ctx, offload)))
+		return FW_R_QPC_OFFLOAD;
 	return FW_R_NONE;
 }
 

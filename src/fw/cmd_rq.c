@@ -7,6 +7,7 @@
  * arrives; only commands use them.
  */
 #include "fw/priv.h"
+#include "engine/engine.h"
 #include "hw/obj.h"
 #include "hw/srq.h"
 #include "wire/prm/cmd_hdr.h"
@@ -18,7 +19,6 @@
 #define RQC(f) LAYOUT_GET(rqc, rqc, f)
 #define WQ(f) LAYOUT_GET(wq, wq, f)
 
-enum { ARM_RQ_SRQ = 1 };
 enum { RQ_REF_COUNTERS = 4 }; /* index in hw_obj.ref[] of an RQ: its set of Q counters */
 
 /* ---- transport domain ---- */
@@ -206,15 +206,28 @@ enum fw_r fw_cmd_destroy_rq(struct fw_call *k)
 	return fw_obj_destroy(k, HW_OBJ_RQ, (uint32_t)rqn, FW_R_RQ_NONE, FW_R_RQ_IN_USE);
 }
 
-/*
- * With ISSI 1, SRQs are RMPs and XRQs, which have commands of their own: only the RQ is left here.
- */
+/* arm_xrq_cmd() of srq_cmd.c arms an XRQ by this command, too. */
+static enum fw_r arm_xrq(struct fw_call *k)
+{
+	uint32_t idx = LAYOUT_GET32(arm_rq_in, k->in, srq_number);
+	uint32_t lwm = LAYOUT_GET32(arm_rq_in, k->in, lwm);
+	const struct hw_srq *srq = fw_srq_of(k, idx, HW_SRQ_XRQ);
+
+	if (!srq)
+		return FW_R_ARM_RQ_NONE;
+	return lwm >= UINT64_C(1) << srq->log_size ? FW_R_ARM_RQ_LWM
+						   : fw_errno(k, eng_srq_arm_limit(k->s, idx, lwm));
+}
+
+/* With ISSI 1, other SRQs are RMPs, which have commands of their own. */
 enum fw_r fw_cmd_arm_rq(struct fw_call *k)
 {
 	uint64_t lwm = LAYOUT_GET(arm_rq_in, k->in, lwm);
 	struct hw_obj *o;
 
-	if (k->op_mod != ARM_RQ_SRQ)
+	if (k->op_mod == PRM_ARM_RQ_XRQ)
+		return arm_xrq(k);
+	if (k->op_mod != PRM_ARM_RQ_SRQ)
 		return FW_R_OP_MOD;
 	o = fw_obj(k, HW_OBJ_RQ, LAYOUT_GET32(arm_rq_in, k->in, srq_number));
 	if (!o)

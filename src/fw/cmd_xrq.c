@@ -23,14 +23,40 @@ static enum fw_r check_xrqc(struct fw_call *k, const void *xrqc)
 {
 	if (XRQC(state) != PRM_SRQ_STATE_GOOD)
 		return FW_R_XRQC_STATE;
-	if (XRQC(offload) || XRQC(topology))
+	/* libmlx5 connects its QP for commands without a GRH (create_cmd_qp()): not on Ethernet. */
+	if (XRQC(topology) > !fw_is_eth(k) || XRQC(offload) > XRQC(topology))
 		return FW_R_XRQC_OFFLOAD;
+	if (XRQC(topology) && XRQC(log_matching_list_sz) > HW_TM_LOG_LIST)
+		return FW_R_XRQC_LIST;
+	if (XRQC(topology) && !fw_cq(k, (uint32_t)XRQC(cqn)))
+		return FW_R_XRQC_CQN;
 	if (XRQC(rlkey) && !k->c->kernel)
 		return FW_R_XRQC_RLKEY;
 	return FW_R_NONE;
 }
 
 FW_KIND(TM, hw_tm, .stage = FW_STAGE_REST);
+
+/* From the last store on the list dies with the XRQ (fw_srq_free()). */
+static enum fw_r tag_list(struct fw_call *k, const void *xrqc, uint32_t srqn, struct hw_srq *srq)
+{
+	struct hw_tm *tm;
+	uint32_t i;
+	enum fw_r r = fw_alloc(k, SEG_T_TM, &i, &tm);
+
+	if (r)
+		return r;
+	k->obj = srqn;
+	tm->hca = k->c->hca;
+	tm->srqn = srqn;
+	tm->srq_gen = srq->gen;
+	tm->log_size = (uint32_t)XRQC(log_matching_list_sz);
+	hw_tm_begin(tm);
+	srq->tm = (uint16_t)i;
+	srq->cqn = (uint32_t)XRQC(cqn);
+	atomic_store(seg_owner_word(k->s, SEG_T_TM, i), SEG_OWNER_DEVICE);
+	return FW_R_NONE;
+}
 
 enum fw_r fw_cmd_create_xrq(struct fw_call *k)
 {
@@ -52,6 +78,11 @@ enum fw_r fw_cmd_create_xrq(struct fw_call *k)
 	fw_srq_fill(k, srq, wq, &at);
 	srq->type = HW_SRQ_XRQ;
 	srq->user_index = (uint32_t)XRQC(user_index);
+	r = XRQC(topology) ? tag_list(k, xrqc, idx, srq) : FW_R_NONE;
+	if (r) {
+		fw_free(k->s, SEG_T_SRQ, idx);
+		return r;
+	}
 	memcpy(srq->ctx, xrqc, HEAD);
 	memcpy(srq->ctx + HEAD, wq, WQ_KEPT);
 	fw_refer(k->s, SEG_T_SRQ, srq, 1);
@@ -66,6 +97,7 @@ enum fw_r fw_cmd_query_xrq(struct fw_call *k)
 	void *wq = LAYOUT_IN(xrqc, wq, xrqc);
 	const struct hw_srq *srq =
 		fw_srq_of(k, LAYOUT_GET32(query_xrq_in, k->in, xrqn), HW_SRQ_XRQ);
+	const struct hw_tm *tm = srq ? hw_tm(k->s, srq->tm) : NULL;
 
 	if (!srq)
 		return FW_R_XRQ_QUERY_NONE;
@@ -74,6 +106,12 @@ enum fw_r fw_cmd_query_xrq(struct fw_call *k)
 	LAYOUT_SET(xrqc, xrqc, state, srq->state ? PRM_SRQ_STATE_ERROR : PRM_SRQ_STATE_GOOD);
 	LAYOUT_SET(wq, wq, lwm, hw_srq_limit(srq));
 	LAYOUT_SET(wq, wq, hw_counter, srq->consumed);
+	if (tm) {
+		LAYOUT_SET(xrqc, xrqc, log_matching_list_sz, tm->log_size);
+		LAYOUT_SET(xrqc, xrqc, append_next_index, tm->next & 0xffff);
+		LAYOUT_SET(xrqc, xrqc, sw_phase_cnt, HW_TM_SW(atomic_load(&tm->sync)));
+		LAYOUT_SET(xrqc, xrqc, hw_phase_cnt, HW_TM_HW(atomic_load(&tm->sync)));
+	}
 	return FW_R_NONE;
 }
 

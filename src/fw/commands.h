@@ -375,7 +375,7 @@
 	X(RQ_IN_USE, 0x90a02, BAD_RES_STATE, "destroy_rq_in.rqn",                                  \
 	  IN_USE("TIRs or RQTs use the RQ"))                                                       \
 	X(RQ_QUERY_NONE, 0x90b01, BAD_RES, "query_rq_in.rqn", NO_SUCH("RQ"))                       \
-	X(ARM_RQ_NONE, 0x70301, BAD_RES, "arm_rq_in.srq_number", NO_SUCH("RQ"))                    \
+	X(ARM_RQ_NONE, 0x70301, BAD_RES, "arm_rq_in.srq_number", NO_SUCH("RQ or XRQ"))             \
 	X(ARM_RQ_LWM, 0x70302, BAD_PARAM, "arm_rq_in.lwm",                                         \
 	  ALLOWED("less than the number of WQEs"))                                                 \
 	X(RQT_SIZE, 0x91601, BAD_PARAM, "rqtc.rqt_actual_size",                                    \
@@ -553,7 +553,11 @@
 	/* XRQs, PSVs */                                                                           \
 	X(XRQC_STATE, 0x71701, BAD_PARAM, "xrqc.state", ALLOWED("good (0) at creation"))           \
 	X(XRQC_OFFLOAD, 0x71702, BAD_PARAM, "xrqc.offload",                                        \
-	  MUST_BE_0("cap tag_matching is 0", CAP(tag_matching)))                                   \
+	  ALLOWED("0; on InfiniBand 1 (rendezvous) with topology 1 (tag matching)"))               \
+	X(XRQC_LIST, 0x71704, BAD_PARAM, "xrqc.log_matching_list_sz",                              \
+	  BECAUSE("the list is too long", "up to log_tag_matching_list_sz",                        \
+		  CAP(log_tag_matching_list_sz)))                                                  \
+	X(XRQC_CQN, 0x71705, BAD_RES, "xrqc.cqn", NO_SUCH("CQ"))                                   \
 	X(XRQC_RLKEY, 0x71703, BAD_PARAM, "xrqc.rlkey",                                            \
 	  ALLOWED("the reserved lkey is for the driver"))                                          \
 	X(XRQ_NONE, 0x71801, BAD_RES, "destroy_xrq_in.xrqn", NO_SUCH("XRQ"))                       \
@@ -623,7 +627,8 @@
 	  MUST_BE_0("cap wq_signature is 0", CAP(wq_signature)))                                   \
 	X(QPC_RLKY, 0x5000b, BAD_PARAM, "qpc.rlky",                                                \
 	  BECAUSE("the reserved lkey is for the driver", "0"))                                     \
-	X(QPC_OFFLOAD, 0x5000c, BAD_PARAM, "qpc.offload_type", ALLOWED("0: no offloads"))          \
+	X(QPC_OFFLOAD, 0x5000c, BAD_PARAM, "qpc.offload_type",                                     \
+	  ALLOWED("1 (rendezvous) of RC without SQ whose XRQ has tag matching, else 0"))           \
 	X(QP_INPUT_QPN, 0x5000d, BAD_PARAM, "create_qp_in.input_qpn",                              \
 	  ALLOWED("0: QPNs are not reserved"))                                                     \
 	X(QP_CREATE_OPT, 0x5000e, BAD_PARAM, "create_qp_in.opt_param_mask", ALLOWED("0"))          \

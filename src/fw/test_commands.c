@@ -44,7 +44,9 @@ static void test_general_caps_come_from_the_table(void **state)
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, dct), 1);
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, atomic), 1);
 		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, pg), 1);
-		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, tag_matching), 0);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, tag_matching), 1);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, rndv_offload_rc), 1);
+		assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, log_tag_matching_list_sz), 7);
 	}
 }
 

@@ -286,7 +286,7 @@ static void test_capabilities_fit_the_segment(void **state)
 			{SEG_T_QP, c->log_max_qp},     {SEG_T_CQ, c->log_max_cq},
 			{SEG_T_SRQ, c->log_max_srq},   {SEG_T_MKEY, c->log_max_mkey},
 			{SEG_T_UMEM, c->log_max_umem}, {SEG_T_PD, c->log_max_pd},
-			{SEG_T_OBJ, c->log_max_obj},
+			{SEG_T_OBJ, c->log_max_obj},   {SEG_T_TM, c->log_max_xrq},
 		};
 
 		for (size_t i = 0; i < ARRAY_SIZE(limits); i++)

@@ -20,11 +20,65 @@
 		(LP_create_qp_in_qpc + LP_qpc_secondary_address_path) * 8 + LF_ads_##f##_BIT, \
 			LF_ads_##f##_WIDTH, (v)                                               \
 	}
+#define E_XRQC(f, v) E_IN(create_xrq_in, xrq_context, xrqc, f, v)
 #define SPORT E(rts2rts_qp_in, opt_param_mask_95_32, PRM_QP_OPT32_UDP_SPORT)
 
 static void a_ud_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	hw_qp(&e->s, e->qp)->st = PRM_ST_UD;
+}
+
+/* An XRQ with tag matching; offload 1: the device does the rendezvous. */
+static uint32_t tm_xrq(struct env *e, uint32_t offload)
+{
+	void *xrqc;
+
+	build_shared(e, B_CREATE_XRQ);
+	xrqc = LAYOUT_IN(create_xrq_in, xrq_context, e->in);
+	LAYOUT_SET(xrqc, xrqc, topology, 1);
+	LAYOUT_SET(xrqc, xrqc, offload, offload);
+	LAYOUT_SET(xrqc, xrqc, cqn, e->cq);
+	return make(e, IN(create_xrq));
+}
+
+static void *qp_with(struct env *e, uint32_t xrq)
+{
+	void *qpc;
+
+	b_create_qp(e);
+	qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+	LAYOUT_SET(qpc, qpc, rq_type, 1);
+	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, xrq);
+	return qpc;
+}
+
+static void tm_for_uc(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	LAYOUT_SET(qpc, qp_with(e, tm_xrq(e, 1)), st, PRM_ST_UC);
+}
+
+static void tm_for_dct(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	uint32_t xrq = tm_xrq(e, 1);
+
+	b_create_dct(e);
+	LAYOUT_SET(dctc, LAYOUT_IN(create_dct_in, dct_context_entry, e->in), srqn_xrqn, xrq);
+}
+
+static void owned_without_offload(struct env *e, struct fw_ctx *c, uint32_t *inlen,
+				  uint32_t *outlen)
+{
+	void *qpc = qp_with(e, tm_xrq(e, 0));
+
+	LAYOUT_SET(qpc, qpc, no_sq, 1);
+	LAYOUT_SET(qpc, qpc, offload_type, 1);
+}
+
+/* The CQ of its messages is in use. */
+static void cq_of_tm(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	tm_xrq(e, 1);
+	b_id(e, PRM_OP_DESTROY_CQ, e->cq);
 }
 
 static const struct refusal_row ib[] = {
@@ -37,6 +91,13 @@ static const struct refusal_row ib[] = {
 	  E_ALT(src_addr_index, 1)),
 	R(ROCE_OFF, QUERY_ROCE_ADDRESS, {0, 0, 0}),
 	R(QP_UDP_SPORT, RTS2RTS_QP, SPORT),
+	R(XRQC_LIST, CREATE_XRQ, E_XRQC(topology, 1), E_XRQC(offload, 1),
+	  E_XRQC(log_matching_list_sz, 8)),
+	R(XRQC_CQN, CREATE_XRQ, E_XRQC(topology, 1), E_XRQC(offload, 1), E_XRQC(cqn, NOBODY)),
+	M(QPC_SRQN, CREATE_QP, tm_for_uc, {0, 0, 0}),
+	M(DCTC_SRQN, CREATE_DCT, tm_for_dct, {0, 0, 0}),
+	M(QPC_OFFLOAD, CREATE_QP, owned_without_offload, {0, 0, 0}),
+	M(CQ_IN_USE, DESTROY_CQ, cq_of_tm, {0, 0, 0}),
 };
 
 /* Without a GRH bit, too: on Ethernet every packet has GIDs or IP addresses. */
@@ -50,6 +111,7 @@ static const struct refusal_row eth[] = {
 	R(ROCE_INDEX, QUERY_ROCE_ADDRESS, E(query_roce_address_in, roce_address_index, HW_GIDS)),
 	R(ALT_LINK, RTS2RTS_QP, ALT, E_ALT(vhca_port_num, 1)),
 	R(QP_UDP_SPORT, INIT2INIT_QP, SPORT),
+	R(XRQC_OFFLOAD, CREATE_XRQ, E_XRQC(topology, 1)),
 	M(QP_UDP_SPORT, RTS2RTS_QP, a_ud_qp, SPORT, E(rts2rts_qp_in, opt_param_mask, 0)),
 };
 

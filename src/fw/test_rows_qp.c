@@ -84,6 +84,7 @@ static const struct refusal_row rows[] = {
 	R(QPC_WQ_SIGNATURE, CREATE_QP, E_QPC(wq_signature, 1)),
 	R(QPC_RLKY, CREATE_QP, E_QPC(rlky, 1)),
 	R(QPC_OFFLOAD, CREATE_QP, E_QPC(offload_type, 1)),
+	R(QPC_OFFLOAD, CREATE_QP, E_QPC(offload_type, 2), E_QPC(no_sq, 1)),
 	R(QPC_OFFLOAD, CREATE_QP, E_QPC(ulp_stateless_offload_mode, 1)),
 	R(QP_INPUT_QPN, CREATE_QP, E(create_qp_in, input_qpn, 5)),
 	R(QP_CREATE_OPT, CREATE_QP, E(create_qp_in, opt_param_mask, 1)),

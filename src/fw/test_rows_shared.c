@@ -180,6 +180,7 @@ static const struct refusal_row rows[] = {
 	M(QP_ATTACHED, DESTROY_QP, attached_qp, {0, 0, 0}),
 	R(XRQC_STATE, CREATE_XRQ, E_XRQC(state, 1)),
 	R(XRQC_OFFLOAD, CREATE_XRQ, E_XRQC(offload, 1)),
+	R(XRQC_OFFLOAD, CREATE_XRQ, E_XRQC(topology, 2), E_XRQC(offload, 2)),
 	R(XRQC_RLKEY, CREATE_XRQ, E_XRQC(rlkey, 1)),
 	R(XRQ_NONE, DESTROY_XRQ, E(destroy_xrq_in, xrqn, NOBODY)),
 	M(XRQ_IN_USE, DESTROY_XRQ, used_xrq, {0, 0, 0}),

@@ -126,6 +126,9 @@ static void query_odp(struct ibv_device_attr_ex *x)
 	x->xrc_odp_caps = connected;
 }
 
+/* MLX5_TM_MAX_RNDV_MSG_SIZE of mlx5_ib.h */
+#define TM_MAX_RNDV_HDR 64
+
 int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
@@ -149,6 +152,13 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	a->ex.hca_core_clock = c->device_frequency_khz;
 	a->ex.max_dm_size = HW_MEMIC_SIZE;
 	query_odp(&a->ex);
+	if (mlx5_log_tags(ctx)) {
+		a->ex.tm_caps.max_num_tags = (1u << mlx5_log_tags(ctx)) - 1;
+		a->ex.tm_caps.max_ops = 1u << c->log_max_qp_sz;
+		a->ex.tm_caps.max_sge = 1;
+		a->ex.tm_caps.flags = IBV_TM_CAP_RC;
+		a->ex.tm_caps.max_rndv_hdr_size = TM_MAX_RNDV_HDR;
+	}
 	a->ex.cq_mod_caps.max_cq_count = MLX5_MAX_CQ_COUNT;
 	a->ex.cq_mod_caps.max_cq_period = MLX5_MAX_CQ_PERIOD;
 	if (hw_port_is_eth(hw_port(ctx->seg, hca->port[0])))

@@ -241,8 +241,11 @@ struct mlx5_srq { /* uv_srq.obj.drv */
 	struct mlx5_dbr dbr;
 	uint32_t log_size, log_stride; /* log2 of the number of WQEs, and of the bytes of one */
 	uint32_t user_index;
+	uint32_t log_tags; /* of its tag list */
 	bool wq_sig;
 };
+/* Capability log_tag_matching_list_sz; 0: no tag matching. */
+uint32_t mlx5_log_tags(const struct uv_context *ctx);
 int mlx5_xrc_srq_create(struct uv_context *ctx, const struct uv_srq *srq, const struct mlx5_srq *m,
 			uint32_t *srqn);
 int mlx5_xrc_srq_arm(struct uv_srq *srq, uint32_t limit);

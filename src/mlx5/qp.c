@@ -141,6 +141,9 @@ static void qp_qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp 
 		LAYOUT_SET(qpc, qpc, log_sq_size, qp_log2_of(m->sq_wqe_cnt));
 	else
 		LAYOUT_SET(qpc, qpc, no_sq, 1);
+	/* create_user_qp(): the device itself sends by this QP */
+	if (LAYOUT_GET(qpc, qpc, no_sq) && qp->srq && qp->srq->srq_type == IBV_SRQT_TM)
+		LAYOUT_SET(qpc, qpc, offload_type, 1);
 	if (qp->srq)
 		LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, qp->srq->srqn);
 	if (qp->send_cq)

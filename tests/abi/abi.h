@@ -128,6 +128,8 @@ struct write_row {
 	W(write_rows)   \
 	W(written_rows) \
 	I(roce_rows)    \
+	I(tm_rows)      \
+	W(tm_written)   \
 	W(wq_written_rows)
 #define NO_TABLE(name)
 

@@ -16,6 +16,8 @@ class Traffic(Case):
     every_size = ('ib_write_bw',)  # programs that send messages of each size that perftest knows
     sizes = ('2', '4096', '65536', '8388608')  # the others': inline, one packet, many, the longest
     ucx_tests = ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_fadd', 'ucp_cswap')
+    # sizes of tagged messages, and what becomes of them
+    tagged = ((64, 'message', ()), (100000, 'rendezvous', ('-C',)))
     # How many messages of programs that poll; none: their own 1 000. On a busy machine each message
     # costs the end that waits for it a slice of a processor.
     few = ()
@@ -89,19 +91,28 @@ class Traffic(Case):
             with self.subTest('masked atomics', test=test):
                 self.ucx('rc_x', test, 4)
 
-    def ucx(self, tls, test, size=8):
-        env = {'UCX_TLS': tls + ',self', 'UCX_NET_DEVICES': 'mlx5_0:1', 'UCX_LOG_LEVEL': 'warn'}
+    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    def test_ucx_tag_matching(self):
+        """The adapter matches tags of both ends, also any tag, and fetches long messages itself."""
+        env = {'UCX_RC_MLX5_TM_ENABLE': 'y', 'UCX_TM_THRESH': '1', 'UCX_TM_FORCE_THRESH': '1'}
+        for size, takes, options in self.tagged:
+            with self.subTest(size=size):
+                for out in self.ucx('rc_x', 'tag_lat', size, env, options, ('--trace=cqe',)):
+                    self.assertRegex(out, takes + ' with tag [0-9a-f]+ takes entry')
+
+    def ucx(self, tls, test, size=8, env=(), options=(), run=()):
+        env = {'UCX_TLS': tls + ',self', 'UCX_NET_DEVICES': 'mlx5_0:1', 'UCX_LOG_LEVEL': 'warn', **dict(env)}
         port = Case.port
         Case.port += 1
         cmd = ('ucx_perftest', '-p', str(port))
-        srv = self.fab.start(*cmd, env=env, options=self.opt[0])
+        srv = self.fab.start(*cmd, env=env, options=(*self.opt[0], *run))
         try:
             wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
-            r = self.fab.run(*cmd, '-t', test, '-n', '200', '-w', '10', '-s', str(size), 'localhost', env=env,
-                             options=self.opt[1])
+            r = self.fab.run(*cmd, '-t', test, '-n', '200', '-w', '10', '-s', str(size), *options, 'localhost', env=env,
+                             options=(*self.opt[1], *run))
             self.assertIn('Final', self.ok(r))
             self.assertNotIn('ERROR', str(r))
-            self.ok(srv.finish())
+            return r.out, self.ok(srv.finish())
         finally:
             srv.kill()
 
@@ -167,6 +178,7 @@ class TrafficPolledDoorbells(Traffic):
     few = ('-n', '100')
     sizes = ('2', '65536', '8388608')
     ucx_tests = ('tag_lat', 'ucp_get', 'ucp_cswap')
+    tagged = Traffic.tagged[1:]
 
 
 @unittest.skipUnless(ordinary_user_can_run(), 'not root, or an ordinary user cannot reach the build')
@@ -177,6 +189,7 @@ class TrafficAsOrdinaryUser(Traffic):
     few = ('-n', '100')
     sizes = ('2', '65536', '8388608')
     ucx_tests = ('tag_lat', 'ucp_get', 'ucp_cswap')
+    tagged = Traffic.tagged[1:]
 
 
 if __name__ == '__main__':

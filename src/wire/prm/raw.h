@@ -78,6 +78,9 @@ enum { /* modify_rq_in.modify_bitmask */
 	F(arm_rq_in, srq_number, 0x48, 24) \
 	F(arm_rq_in, lwm, 0x70, 16)
 
+/* op_mod: what srq_number names */
+enum { PRM_ARM_RQ_SRQ = 1, PRM_ARM_RQ_XRQ = 2 };
+
 #define PRM_L_arm_rq_out(F, S) PRM_CMD_OUT(F, arm_rq_out)
 
 /* ---- table of receive queues; rq_num[rqt_actual_size] follows the context, 32 bits each */

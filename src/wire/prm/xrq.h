@@ -6,13 +6,17 @@
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/rmp_srq.h"
 
-#define PRM_L_xrqc(F, S)              \
-	F(xrqc, state, 0x00, 4)       \
-	F(xrqc, rlkey, 0x04, 1)       \
-	F(xrqc, topology, 0x14, 4)    \
-	F(xrqc, offload, 0x1c, 4)     \
-	F(xrqc, user_index, 0x28, 24) \
-	F(xrqc, cqn, 0x48, 24)        \
+#define PRM_L_xrqc(F, S)                        \
+	F(xrqc, state, 0x00, 4)                 \
+	F(xrqc, rlkey, 0x04, 1)                 \
+	F(xrqc, topology, 0x14, 4)              \
+	F(xrqc, offload, 0x1c, 4)               \
+	F(xrqc, user_index, 0x28, 24)           \
+	F(xrqc, cqn, 0x48, 24)                  \
+	F(xrqc, log_matching_list_sz, 0x100, 4) \
+	F(xrqc, append_next_index, 0x110, 16)   \
+	F(xrqc, sw_phase_cnt, 0x120, 16)        \
+	F(xrqc, hw_phase_cnt, 0x130, 16)        \
 	S(xrqc, wq, wq, 0x80)
 
 #define PRM_L_create_xrq_in(F, S)    \
