@@ -29,7 +29,7 @@
 	.log_max_qp = 20, .log_max_qp_sz = 15, .log_max_cq = 20, .log_max_cq_sz = 22,             \
 	.log_max_srq = 18, .log_max_srq_sz = 15, .log_max_mkey = 20, .log_max_pd = 16,            \
 	.log_max_eq = 3, .log_max_xrcd = 15, .log_max_mcg = 12, .max_qp_mcg = 240,                \
-	.log_max_xrq = 12, .log_max_msg = 30, .log_max_uctx = 16, .log_max_umem = 20,             \
+	.log_max_xrq = 10, .log_max_msg = 30, .log_max_uctx = 16, .log_max_umem = 20,             \
 	.log_max_ra_req_qp = 4, .log_max_ra_res_qp = 4, .max_wqe_sz_sq = 1024,                    \
 	.max_wqe_sz_rq = 512, .log_max_klm_list_size = 9, .max_indirection = HW_MAX_INDIRECTION,  \
 	.log_pg_sz = 12, .log_bf_reg_size = 0, .cqe_version = 1, .cqe_128_always = true,          \

@@ -97,7 +97,7 @@ struct seg_elem_128 {
 	T(EQ, hw_eq, 256 * K, 1)               /* index = eqn (hca.h) */                       \
 	T(UMEM, hw_umem, 2 * M, 1)             /* index = umem id */                           \
 	T(KLM, hw_klm, 128 * K, 1)             /* lists of indirect mkeys */                   \
-	T(TM, hw_tm, 4 * K + 1, 1)             /* tag lists of XRQs (tm.h) */                  \
+	T(TM, hw_tm, 1 * K + 1, 1)             /* tag lists of XRQs (tm.h) */                  \
 	T(MEMIC, hw_memic, 16 * K, 1)          /* allocations of device memory */              \
 	T(MKEY, hw_mkey, 2 * M, HW_FIRST_MKEY) /* index = key >> 8 */                          \
 	T(CQ, hw_cq, 1 * M + 1, 1)             /* index = cqn */                               \
