@@ -574,6 +574,8 @@ void srq_settle(struct seg *s, const struct hw_qp *qp);
 int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv);
 /* Return the SRQ WQE that was taken for this QP to its queue. */
 void resp_return_srq(struct seg *s, struct hw_qp *qp);
+/* The same on the data path. False: not now, and the WQE is still taken. */
+bool srq_return(struct seg *s, struct hw_qp *qp);
 
 /* resp.c */
 /* Under rq_lock: a message came in RTR, so raise COMM_EST. */

@@ -344,6 +344,11 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	return 0;
 }
 
+bool srq_return(struct seg *s, struct hw_qp *qp)
+{
+	return give_back(s, qp, srq_lock);
+}
+
 void resp_return_srq(struct seg *s, struct hw_qp *qp)
 {
 	if (resp_noted() && !give_back(s, qp, srq_lock_ctrl))

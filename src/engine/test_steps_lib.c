@@ -401,6 +401,18 @@ static void setup_tags(struct scene *x)
 	tm_entry(tm_make(x->e->p.t, &x->srq, &x->b->cq), 0, 5, &to);
 }
 
+/* Its message comes again, and has a receive in hand from an earlier attempt. */
+static void setup_tags_later(struct scene *x)
+{
+	const struct mlx5_wqe_srq_next_seg *first = (const void *)x->srq.buf;
+
+	setup_tags(x);
+	x->b->hw->rx_srqn |= x->srq.srqn;
+	x->b->hw->rx_srq_wqe = 1;
+	x->srq.hw->head = be16toh(first->next_wqe_index);
+	x->srq.hw->consumed++;
+}
+
 static void send_tagged(struct scene *x, struct t_qp *c)
 {
 	tm_send(c, TMH_EAGER, 5, "x");
@@ -431,6 +443,7 @@ static void check_tags(struct scene *x, bool whole)
 	assert_int_equal(n[CQE_TM_CONSUMED], n[CQE_TM_EXPECTED]);
 	assert_true(taken + n[CQE_TM_UNEXPECTED] <= 1);
 	assert_int_equal(HW_TM_KIND(tm->tag[0].state), taken ? HW_TM_FREE : HW_TM_POSTED);
+	assert_int_equal(x->srq.hw->consumed, n[CQE_TM_UNEXPECTED] + (x->b->hw->rx_srq_wqe != 0));
 	assert_int_equal(HW_TM_HW(tm->sync), n[CQE_TM_UNEXPECTED]);
 	assert_int_equal(HW_TM_CLAIMED(tm->sync), 0);
 	for (int i = 0; i < HW_TM_CLAIMS; i++)
@@ -455,6 +468,8 @@ const struct scenario scenarios[] = {
 	{"migration", PRM_ST_RC, false, setup_armed, send_one, check_migration},
 	{"migration refused", PRM_ST_RC, false, setup_astray, send_one, check_no_migration},
 	{"tagged message", PRM_ST_RC, true, setup_tags, send_tagged, check_tags, true},
+	{"tagged message with a receive", PRM_ST_RC, true, setup_tags_later, send_tagged,
+	 check_tags, true},
 	{"unexpected message", PRM_ST_RC, true, setup_tags, send_unexpected, check_tags, true},
 	{"rendezvous", PRM_ST_RC, true, setup_tags, send_offer, check_tags, true},
 	{"drain of a DCT", HW_ST_DCT, true, setup_drain, drain_target, check_drain},

@@ -69,6 +69,8 @@ static void check(struct scene *x, void (*meanwhile)(struct scene *x))
 		assert_int_equal(tm->claim[i], 0);
 	assert_int_equal(HW_TM_KIND(tm->tag[0].state), taken ? HW_TM_FREE : HW_TM_POSTED);
 	assert_int_equal(x->b->hw->rx_srq_wqe, 0);
+	assert_true(x->srq.hw->consumed == seen[CQE_TM_UNEXPECTED] ||
+		    meanwhile == receiver_to_error); /* which flushes a receive in hand */
 }
 
 static bool stopped_at(const struct scenario *is, uint32_t n, void (*meanwhile)(struct scene *x))

@@ -142,6 +142,55 @@ static void an_entry_is_removed_once(void **state)
 	next_cqe(p, CQE_TM_UNEXPECTED);
 }
 
+static void due(struct bed *p)
+{
+	t_now += 2000000;
+	eng_run_due(&p->t->s);
+}
+
+/* Its message may fail and leave the entry in the list: programs wait for one CQE or the other. */
+static void a_removal_waits_for_a_message_in_work(void **state)
+{
+	struct bed *p = *state;
+	struct hw_tm_tag *t = &p->tm->tag[0];
+	uint64_t posted;
+
+	add(p, 5, UINT64_MAX, 1024, 1, -1);
+	next_cqe(p, CQE_TM_APPEND);
+	posted = atomic_load(&t->state);
+	atomic_store(&t->state, hw_tm_state(posted, HW_TM_TAKEN, p->b->qpn, HW_TM_SEQ(posted)));
+	command(p, &(struct command){.op = WQE_TM_REMOVE, .index = 0, .sw = -1});
+	due(p);
+	t_assert_empty(&p->b->cq);
+	atomic_store(&t->state, posted);
+	due(p);
+	assert_int_equal(LAYOUT_GET(tm_cqe, next_cqe(p, CQE_TM_REMOVE), success), 1);
+	assert_int_equal(HW_TM_KIND(t->state), HW_TM_FREE);
+}
+
+/* An entry that comes while a message waits with its receive in hand is taken by that message. */
+static void a_message_that_waits_gives_its_receive_back(void **state)
+{
+	struct bed *p = *state;
+	struct t_sge to = t_own(p->b, 1024, 64);
+	struct hw_cq *cq = p->b->cq.hw;
+	struct seg *s = &p->t->s;
+	uint32_t head = p->srq.hw->head;
+
+	assert_int_equal(seg_lock(s, &cq->lock, 0), 0);
+	tm_send(p->a, TMH_EAGER, 5, "x");
+	assert_int_equal(p->a->hw->park, HW_PARK_LOCK);
+	assert_int_equal(p->srq.hw->consumed, 1);
+	tm_entry(p->tm, 0, 5, &to);
+	seg_unlock(s, &cq->lock);
+	due(p);
+	next_cqe(p, CQE_TM_CONSUMED_MSG);
+	assert_int_equal(p->srq.hw->consumed, 0);
+	assert_int_equal(p->srq.hw->head, head);
+	tm_send(p->a, TMH_EAGER, 5, "y");
+	assert_int_equal(LAYOUT_GET(cqe64, next_cqe(p, CQE_TM_UNEXPECTED), wqe_counter), head);
+}
+
 /* Entries may be taken when the program has counted the unexpected messages, too. */
 static void unexpected_messages_hold_entries_back(void **state)
 {
@@ -343,6 +392,8 @@ int main(void)
 		T(messages_take_entries),
 		T(the_oldest_entry_first),
 		T(an_entry_is_removed_once),
+		T(a_removal_waits_for_a_message_in_work),
+		T(a_message_that_waits_gives_its_receive_back),
 		T(unexpected_messages_hold_entries_back),
 		T(a_message_without_a_receive),
 		T(messages_without_a_tag),

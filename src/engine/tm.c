@@ -17,6 +17,7 @@
 #include "hw/srq.h"
 #include "hw/tm.h"
 #include "util/point.h"
+#include "wire/prm/rmp_srq.h"
 #include "wire/wqe/tm.h"
 
 #include <errno.h>
@@ -106,14 +107,17 @@ static uint32_t append(struct eng_run *r, struct hw_tm *tm)
 	return idx;
 }
 
-static bool removed(struct hw_tm *tm, uint32_t idx)
+/* -EAGAIN: a message has taken the entry. It may still fail and leave the entry in the list. */
+static int removed(struct hw_tm *tm, uint32_t idx)
 {
 	struct hw_tm_tag *t = entry(tm, idx);
 	uint64_t was = atomic_load(&t->state);
 
-	return HW_TM_KIND(was) == HW_TM_POSTED &&
-	       atomic_compare_exchange_strong(&t->state, &was,
-					      hw_tm_state(was, HW_TM_FREE, 0, HW_TM_SEQ(was)));
+	while (HW_TM_KIND(was) == HW_TM_POSTED)
+		if (atomic_compare_exchange_strong(&t->state, &was,
+						   hw_tm_state(was, HW_TM_FREE, 0, HW_TM_SEQ(was))))
+			return 1;
+	return HW_TM_KIND(was) == HW_TM_FREE ? 0 : -EAGAIN;
 }
 
 /* The answer, kept in byte_cnt until the CQE is written: the entry's index and success. */
@@ -125,7 +129,7 @@ enum eng_out tm_execute(struct eng_run *r)
 	const uint8_t *seg = r->wqe + WQE_SEG;
 	struct hw_tm *tm = tm_of(r->s, r->qp->srqn);
 	uint32_t op, idx, need = WQE_SEG + LAYOUT_SZ(wqe_tm);
-	bool ok = true;
+	int ok = 1;
 
 	r->why = ENG_W_OPCODE;
 	if (!tm)
@@ -147,6 +151,8 @@ enum eng_out tm_execute(struct eng_run *r)
 		idx = append(r, tm);
 	else if (op == WQE_TM_REMOVE)
 		ok = removed(tm, idx);
+	if (ok < 0) /* programs take the answer for a promise of the other completion */
+		return ENG_LOCKED;
 	synchronize(tm, LAYOUT_GET(wqe_tm, seg, sw_cnt_valid), LAYOUT_GET32(wqe_tm, seg, sw_cnt));
 	r->byte_cnt = ANSWER(idx, ok);
 	return ENG_DONE;
@@ -330,6 +336,8 @@ static int take(struct eng_run *r, struct hw_tm *tm, struct hw_qp *peer, uint64_
 			}
 		}
 		if (idx >= 0) {
+			if (resp_noted() && !(resp_noted() & TM_NOTE) && !srq_return(r->s, peer))
+				return -ETIMEDOUT;
 			if (!resp_note(peer, 1 + (TM_NOTE | (uint32_t)idx), r->to.srqn))
 				return -ETIMEDOUT;
 			POINT("tm-noted");
@@ -503,6 +511,15 @@ bool tm_aim(struct eng_run *r)
 	return true;
 }
 
+/*
+ * A receive that was taken at an earlier attempt goes back if an entry matches now. In a ring it
+ * cannot, so that the message stays without an entry.
+ */
+static bool matches(const struct eng_run *r)
+{
+	return !resp_noted() || hw_srq(r->s, r->to.srqn)->wq_type != PRM_WQ_CYCLIC;
+}
+
 static enum eng_out tm_message(struct eng_run *r, struct hw_qp *peer, struct message *m)
 {
 	uint32_t what = TMH_NO_TAG;
@@ -519,10 +536,9 @@ static enum eng_out tm_message(struct eng_run *r, struct hw_qp *peer, struct mes
 	r->app_op = CQE_TM_NO_TAG;
 	if (what != TMH_EAGER && what != TMH_RNDV)
 		return rc_receive(r, peer, m->op);
-	/* A receive that was taken at an earlier attempt belongs to a message without an entry. */
 	if (what == TMH_RNDV && r->qp->fin_owed) /* one at a time */
 		return ENG_LOCKED;
-	idx = take(r, m->tm, peer, LAYOUT_GET(tmh, m->head, tag), !resp_noted());
+	idx = take(r, m->tm, peer, LAYOUT_GET(tmh, m->head, tag), matches(r));
 	if (idx == -ETIMEDOUT)
 		return ENG_LOCKED;
 	r->app_op = CQE_TM_UNEXPECTED;
