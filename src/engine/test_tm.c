@@ -191,6 +191,55 @@ static void a_message_that_waits_gives_its_receive_back(void **state)
 	assert_int_equal(LAYOUT_GET(cqe64, next_cqe(p, CQE_TM_UNEXPECTED), wqe_counter), head);
 }
 
+/* More appends than half of what their numbers can count, while two entries stay. */
+static void entries_stay_over_many_appends(void **state)
+{
+	struct bed *p = *state;
+	uint32_t next = 0;
+
+	for (uint64_t tag = 5; tag < 7; tag++) {
+		add(p, tag, 0, 1024, ++next, -1);
+		next_cqe(p, CQE_TM_APPEND);
+	}
+	for (int i = 0; i < 12; i++) {
+		atomic_fetch_or(&p->tm->seq, HW_TM_RENUMBER - 1);
+		add(p, 7, 0, 1024, 2, -1); /* the third entry, again and again */
+		next_cqe(p, CQE_TM_APPEND);
+		command(p, &(struct command){.op = WQE_TM_REMOVE, .index = 2, .sw = -1});
+		next_cqe(p, CQE_TM_REMOVE);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		tm_send(p->a, TMH_EAGER, 9, "x");
+		assert_int_equal(LAYOUT_GET(cqe64, next_cqe(p, CQE_TM_CONSUMED_MSG), app_info), i);
+	}
+}
+
+/* The same for entries that may not be taken yet. */
+static void entries_wait_over_many_appends(void **state)
+{
+	struct bed *p = *state;
+
+	tm_send(p->a, TMH_EAGER, 5, "1");
+	next_cqe(p, CQE_TM_UNEXPECTED);
+	add(p, 5, 0, 1024, 1, 0);
+	next_cqe(p, CQE_TM_APPEND);
+	for (int i = 0; i < 12; i++) {
+		atomic_fetch_or(&p->tm->seq, HW_TM_RENUMBER - 1);
+		add(p, 7, 0, 1024, 1, 0);
+		next_cqe(p, CQE_TM_APPEND);
+		if (i == 11)
+			break;
+		command(p, &(struct command){.op = WQE_TM_REMOVE, .index = 1, .sw = 0});
+		next_cqe(p, CQE_TM_REMOVE);
+	}
+	tm_send(p->a, TMH_EAGER, 5, "2");
+	next_cqe(p, CQE_TM_UNEXPECTED);
+	command(p, &(struct command){.op = WQE_TM_NOP, .sw = 2});
+	next_cqe(p, CQE_TM_NOOP);
+	tm_send(p->a, TMH_EAGER, 5, "3");
+	next_cqe(p, CQE_TM_CONSUMED_MSG);
+}
+
 /* Entries may be taken when the program has counted the unexpected messages, too. */
 static void unexpected_messages_hold_entries_back(void **state)
 {
@@ -394,6 +443,8 @@ int main(void)
 		T(an_entry_is_removed_once),
 		T(a_removal_waits_for_a_message_in_work),
 		T(a_message_that_waits_gives_its_receive_back),
+		T(entries_stay_over_many_appends),
+		T(entries_wait_over_many_appends),
 		T(unexpected_messages_hold_entries_back),
 		T(a_message_without_a_receive),
 		T(messages_without_a_tag),

@@ -86,14 +86,66 @@ static int claim_begin(struct hw_tm *tm, uint32_t qpn)
 
 /* ---- commands of the list */
 
+/*
+ * Give the entries that are posted with numbers up to `from` and after `down_to` the numbers
+ * `from`, `from` - 1 and so on, newest first, so that their order is right meanwhile, too. Returns
+ * how many.
+ */
+static uint32_t raise(struct hw_tm *tm, uint32_t from, uint32_t down_to)
+{
+	uint32_t n = 0, last = (from + 1) & 0xffffff;
+
+	for (;; n++) {
+		struct hw_tm_tag *t = NULL;
+		uint64_t newest = 0;
+
+		for (uint32_t i = 0; i < 1u << tm->log_size; i++) {
+			uint64_t st = atomic_load(&tm->tag[i].state);
+
+			if (HW_TM_KIND(st) != HW_TM_POSTED || !HW_TM_AFTER(last, HW_TM_SEQ(st)) ||
+			    !HW_TM_AFTER(HW_TM_SEQ(st), down_to) ||
+			    (t && HW_TM_AFTER(HW_TM_SEQ(newest), HW_TM_SEQ(st))))
+				continue;
+			t = &tm->tag[i];
+			newest = st;
+		}
+		if (!t)
+			return n;
+		last = HW_TM_SEQ(newest);
+		atomic_compare_exchange_strong(&t->state, &newest,
+					       hw_tm_state(newest, HW_TM_POSTED, 0, from - n));
+	}
+}
+
+/*
+ * Numbers compare rightly within HW_TM_FAR only: entries that stay in the list follow the others.
+ * Entries that may not be taken yet come first, so that none of them falls behind the number up to
+ * which entries may be taken.
+ */
+static void renumber(struct hw_tm *tm, uint32_t seq)
+{
+	uint64_t sync = atomic_load(&tm->sync), to;
+	uint32_t synced = HW_TM_SYNCED(sync), n = raise(tm, seq, synced);
+
+	do
+		to = (sync & 0xffffffffff) | (uint64_t)((seq - n) & 0xffffff) << 40;
+	while (HW_TM_SYNCED(sync) == synced &&
+	       !atomic_compare_exchange_strong(&tm->sync, &sync, to));
+	synced = HW_TM_SYNCED(atomic_load(&tm->sync));
+	raise(tm, synced, synced - HW_TM_FAR);
+}
+
 static uint32_t append(struct eng_run *r, struct hw_tm *tm)
 {
 	const uint8_t *seg = r->wqe + WQE_SEG, *data = seg + LAYOUT_SZ(wqe_tm);
 	uint32_t idx = tm->next & ((1u << tm->log_size) - 1);
 	uint32_t seq = (atomic_load(&tm->seq) + 1) & 0xffffff;
 	struct hw_tm_tag *t = &tm->tag[idx];
-	uint64_t was = atomic_load(&t->state);
+	uint64_t was;
 
+	if (seq % HW_TM_RENUMBER == 0)
+		renumber(tm, atomic_load(&tm->seq));
+	was = atomic_load(&t->state);
 	t->tag = LAYOUT_GET(wqe_tm, seg, tag);
 	t->mask = LAYOUT_GET(wqe_tm, seg, mask);
 	t->addr = LAYOUT_GET(wqe_data, data, addr);

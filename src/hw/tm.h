@@ -19,6 +19,8 @@ enum { HW_TM_FREE, HW_TM_POSTED, HW_TM_TAKEN, HW_TM_FETCHED };
 #define HW_TM_QPN(w) ((uint32_t)((w) >> 16) & 0xffffff)
 #define HW_TM_SEQ(w) ((uint32_t)((w) >> 40))
 #define HW_TM_AFTER(a, b) ((int32_t)(((a) - (b)) << 8) > 0) /* of two numbers of appends */
+#define HW_TM_FAR 0x7fffffu
+#define HW_TM_RENUMBER 0x100000u /* after so many appends, old entries get new numbers */
 
 static inline uint64_t hw_tm_state(uint64_t was, uint32_t kind, uint32_t qpn, uint32_t seq)
 {
