@@ -259,6 +259,19 @@ static void unexpected_messages_hold_entries_back(void **state)
 	assert_int_equal(HW_TM_CLAIMED(p->tm->sync), 0);
 }
 
+/* Its entry may not be taken until the next command: the program must learn that. */
+static void an_append_beside_an_unexpected_message(void **state)
+{
+	struct bed *p = *state;
+
+	atomic_fetch_or(&p->tm->sync, HW_TM_CLAIM(2));
+	add(p, 5, UINT64_MAX, 1024, 1, 0);
+	assert_int_equal(LAYOUT_GET(tm_cqe, next_cqe(p, CQE_TM_APPEND), hw_phase_cnt), 1);
+	atomic_fetch_and(&p->tm->sync, ~HW_TM_CLAIM(2));
+	command(p, &(struct command){.op = WQE_TM_NOP, .sw = 0});
+	assert_int_equal(LAYOUT_GET(tm_cqe, next_cqe(p, CQE_TM_NOOP), hw_phase_cnt), 0);
+}
+
 /* A message that finds no receive is not counted, and entries that came meanwhile may be taken. */
 static void a_message_without_a_receive(void **state)
 {
@@ -446,6 +459,7 @@ int main(void)
 		T(entries_stay_over_many_appends),
 		T(entries_wait_over_many_appends),
 		T(unexpected_messages_hold_entries_back),
+		T(an_append_beside_an_unexpected_message),
 		T(a_message_without_a_receive),
 		T(messages_without_a_tag),
 		T(a_rendezvous),

@@ -219,6 +219,9 @@ static int told(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, cons
 				      [WQE_TM_REMOVE] = CQE_TM_REMOVE};
 	const struct hw_tm *tm = tm_of(s, qp->srqn);
 	const struct hw_srq *srq = tm ? hw_srq(s, qp->srqn) : NULL;
+	uint64_t w = tm ? atomic_load(&tm->sync) : 0;
+	/* What is being counted may make a new entry wait: the program then sees another number. */
+	int open = __builtin_popcount(HW_TM_CLAIMED(w));
 	struct eng_cqe c;
 
 	if (!srq || !LAYOUT_GET(wqe_tm, wqe + WQE_SEG, cqe_req))
@@ -229,7 +232,7 @@ static int told(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, cons
 	LAYOUT_SET(cqe64, c.b, app_op, ops[LAYOUT_GET(wqe_tm, wqe + WQE_SEG, opcode) % 3]);
 	LAYOUT_SET(cqe64, c.b, app_info, done & 0xffff);
 	LAYOUT_SET(tm_cqe, c.b, success, done >> 16 & 1);
-	LAYOUT_SET(tm_cqe, c.b, hw_phase_cnt, HW_TM_HW(atomic_load(&tm->sync)));
+	LAYOUT_SET(tm_cqe, c.b, hw_phase_cnt, (HW_TM_HW(w) + (uint32_t)open) & 0xffff);
 	return cq_push(s, srq->cqn, &c, false);
 }
 
