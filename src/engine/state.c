@@ -317,8 +317,8 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (qp->srqn != SEG_NONE)
 		tm_settle(s, qp, qpn, false);
-	/* A reset drops what is owed, as it drops receives in work. */
-	if (resp_noted() & TM_SECOND)
+	/* Programs wait for the completion, which is not this QP's but the entry's. */
+	if (resp_noted() & TM_SECOND && !tm_second(s, qp, qpn))
 		tm_settle(s, qp, qpn, true);
 	qp->fin_owed = HW_FIN_NONE;
 	resp_return_srq(s, qp);

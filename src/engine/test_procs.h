@@ -17,6 +17,7 @@ struct board {
 	uint64_t mem;
 	uint32_t a_qpn, a_key;
 	uint64_t a_mem;
+	uint32_t received; /* CQEs of the child's receives */
 };
 
 struct bed {

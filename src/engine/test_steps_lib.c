@@ -91,6 +91,7 @@ void write_signed(struct scene *x, struct t_qp *c)
 void child(struct bed *e)
 {
 	enum prm_st st = scene->is->st;
+	struct mlx5_cqe64 *cqe;
 	struct t_qp *c = t_qp_make(e->p.t, 0, st == HW_ST_DCT ? PRM_ST_DCI : st, NULL);
 
 	t_rts(c, scene->b);
@@ -105,6 +106,8 @@ void child(struct bed *e)
 		t_now += 2000000;
 		eng_run_due(&e->p.t->s);
 	}
+	while ((cqe = t_poll(&c->cq)))
+		e->board->received += mlx5dv_get_cqe_opcode(cqe) == MLX5_CQE_RESP_SEND;
 }
 
 /* To a DCT, with a wrong access key. */
