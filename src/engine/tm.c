@@ -626,7 +626,7 @@ enum eng_out tm_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_
 /* ---- FIN */
 
 /* Into a receive of this QP, as a message of its peer's. */
-static enum eng_out fin_receive(struct eng_run *r, const struct hw_qp *peer)
+static enum eng_out fin_receive(struct eng_run *r)
 {
 	uint8_t tmh[LAYOUT_SZ(tmh)] = {0};
 	uint32_t qpn = r->qpn, ce = r->ce, dest = r->dest;
@@ -639,12 +639,12 @@ static enum eng_out fin_receive(struct eng_run *r, const struct hw_qp *peer)
 	sgl_add(&r->local, mem_self(r->s), (uintptr_t)tmh, sizeof(tmh));
 	resp_aim(r, r->qp);
 	r->app_op = tm_aim(r) ? CQE_TM_NO_TAG : 0;
-	r->port = hw_port(r->s, peer->port);
+	r->port = hw_port(r->s, r->theirs->port);
 	r->dest = qpn;
 	r->qpn = dest;
 	r->ce = r->se = 0;
 	out = rc_receive(r, r->qp, eng_op(WQE_OP_SEND));
-	r->port = hw_port(r->s, r->qp->port);
+	r->port = hw_port(r->s, r->own->port);
 	r->qpn = qpn;
 	r->dest = dest;
 	r->ce = ce;
@@ -673,14 +673,15 @@ bool tm_fin(struct eng_run *r)
 		r->qp->fin_owed = HW_FIN_NONE;
 		return true;
 	}
-	r->port = hw_port(r->s, r->qp->port);
+	r->own = hw_qp_path(r->qp);
+	r->port = hw_port(r->s, r->own->port);
 	r->link = eng_link(r->port);
 	peer = r->transport->peer(r, &port);
 	if (!peer || !r->transport->back(r, peer, port) || resp_lock(r->s, r->qp, r->qpn))
 		return false;
 	if (resp_noted() & TM_NOTE)
 		tm_settle(r->s, r->qp, r->qpn, false);
-	out = resp_noted() & TM_SECOND ? ENG_LOCKED : fin_receive(r, peer);
+	out = resp_noted() & TM_SECOND ? ENG_LOCKED : fin_receive(r);
 	resp_unlock(r->s, r->qp);
 	if (out == ENG_RNR || out == ENG_LOCKED || out == ENG_AGAIN)
 		return false;
