@@ -677,7 +677,10 @@ bool tm_fin(struct eng_run *r)
 	r->port = hw_port(r->s, r->own->port);
 	r->link = eng_link(r->port);
 	peer = r->transport->peer(r, &port);
-	if (!peer || !r->transport->back(r, peer, port) || resp_lock(r->s, r->qp, r->qpn))
+	if (!peer)
+		return false;
+	r->theirs = hw_qp_path(peer);
+	if (!r->transport->back(r, peer, port) || resp_lock(r->s, r->qp, r->qpn))
 		return false;
 	if (resp_noted() & TM_NOTE)
 		tm_settle(r->s, r->qp, r->qpn, false);
