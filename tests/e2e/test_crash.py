@@ -83,7 +83,7 @@ class Crash(Pairs):
                 for i in range(ROUNDS):
                     pair = self.endless(fab, PROGRAMS[i % 3], '-s', SMALL)
                     try:
-                        time.sleep(rnd.random() * 0.35)  # a random point of endless traffic
+                        time.sleep(rnd.random() / 20)  # a random point of endless traffic
                         self.going(pair)
                         pair[rnd.randrange(2)].kill()
                     finally:

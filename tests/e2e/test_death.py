@@ -32,7 +32,7 @@ class Death(Case):
         with Fabric() as fab:
             for i in range(ROUNDS // 2):
                 with self.subTest(round=i):
-                    self.round(fab, kill_server, rnd.random() / 2)
+                    self.round(fab, kill_server, rnd.random() / 20)
             s = self.status(fab)
             self.assertEqual(s['objects'], {k: 0 for k in s['objects']}, s)
             self.assertEqual(s['processes'], [])

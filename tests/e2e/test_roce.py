@@ -204,7 +204,7 @@ class Mixed(Case):
     def test_traffic_on_each(self):
         for dev, *args in (('mlx5_0',), ('mlx5_1', '-g', '3')):
             with self.subTest(dev):
-                self.pair(self.fab, ('ibv_rc_pingpong', '-c', '-d', dev, *args), options=self.HOSTS)
+                self.pair(self.fab, ('ibv_rc_pingpong', '-c', '-n', '100', '-d', dev, *args), options=self.HOSTS)
 
     def test_rdma_cm_on_each(self):
         for address in '127.1.0.1', '10.0.0.1':

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
@@ -18,9 +19,10 @@ class Traffic(Case):
     ucx_tests = ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_fadd', 'ucp_cswap')
     # sizes of tagged messages, and what becomes of them
     tagged = ((64, 'message', ()), (100000, 'rendezvous', ('-C',)))
-    # How many messages of programs that poll; none: their own 1 000. On a busy machine each message
-    # costs the end that waits for it a slice of a processor.
-    few = ()
+    # How many messages of programs that poll, instead of their own 1 000: on a busy machine each message
+    # costs the end that waits for it a slice of a processor. Rings of 20, not of 500, are still used again.
+    few = ('-n', '100')
+    rings = ('-n', '100', '-r', '20')
 
     @classmethod
     def setUpClass(cls):
@@ -36,29 +38,29 @@ class Traffic(Case):
         return self.pair(self.fab, cmd, options=self.opt)
 
     def test_rc_pingpong(self):
-        self.both('ibv_rc_pingpong', *self.few)
+        self.both('ibv_rc_pingpong', *self.rings)
 
     def test_rc_pingpong_events(self):
         self.both('ibv_rc_pingpong', '-e')
 
     def test_rc_pingpong_megabyte(self):
-        self.both('ibv_rc_pingpong', '-s', '1048576', '-n', '200')
+        self.both('ibv_rc_pingpong', '-s', '1048576', '-n', '50', '-r', '20')
 
     def test_rc_pingpong_checked(self):
-        _, c = self.both('ibv_rc_pingpong', '-c', *self.few)
+        _, c = self.both('ibv_rc_pingpong', '-c', *self.rings)
         self.assertNotIn('invalid data', c.out)
 
     def test_rc_pingpong_device_memory(self):
-        self.both('ibv_rc_pingpong', '-c', '-j', *self.few)
+        self.both('ibv_rc_pingpong', '-c', '-j', *self.rings)
 
     def test_rc_pingpong_on_demand(self):
-        self.both('ibv_rc_pingpong', '-c', '-o', *self.few)
+        self.both('ibv_rc_pingpong', '-c', '-o', *self.rings)
 
     def test_rc_pingpong_on_demand_everything(self):
-        self.both('ibv_rc_pingpong', '-c', '-o', '-o', '-P', *self.few)
+        self.both('ibv_rc_pingpong', '-c', '-o', '-o', '-P', *self.rings)
 
     def test_ud_pingpong(self):
-        self.both('ibv_ud_pingpong', *self.few)
+        self.both('ibv_ud_pingpong', *self.rings)
 
     def test_ud_pingpong_events(self):
         self.both('ibv_ud_pingpong', '-e')
@@ -84,12 +86,10 @@ class Traffic(Case):
     def test_ucx(self):
         """UCX's RC transports, by verbs, and by DEVX with WQEs of its own and KSM keys; and its DC."""
         for tls in ('rc_v', 'rc_x', 'dc_x'):
-            for test in self.ucx_tests:
-                with self.subTest(tls, test=test):
-                    self.ucx(tls, test)
-        for test in ('ucp_fadd', 'ucp_swap', 'ucp_cswap'):
-            with self.subTest('masked atomics', test=test):
-                self.ucx('rc_x', test, 4)
+            with self.subTest(tls):
+                self.ucx(tls, self.ucx_tests)
+        with self.subTest('masked atomics'):
+            self.ucx('rc_x', ('ucp_fadd', 'ucp_swap', 'ucp_cswap'), 4)
 
     @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
     def test_ucx_tag_matching(self):
@@ -97,20 +97,26 @@ class Traffic(Case):
         env = {'UCX_RC_MLX5_TM_ENABLE': 'y', 'UCX_TM_THRESH': '1', 'UCX_TM_FORCE_THRESH': '1'}
         for size, takes, options in self.tagged:
             with self.subTest(size=size):
-                for out in self.ucx('rc_x', 'tag_lat', size, env, options, ('--trace=cqe',)):
+                for out in self.ucx('rc_x', ('tag_lat',), size, env, options, ('--trace=cqe',)):
                     self.assertRegex(out, takes + ' with tag [0-9a-f]+ takes entry')
 
-    def ucx(self, tls, test, size=8, env=(), options=(), run=()):
+    def ucx(self, tls, tests, size=8, env=(), options=(), run=()):
+        """One test after the other in the same pair: most of the time UCX takes to start."""
+        batch = tempfile.NamedTemporaryFile('w')
+        self.addCleanup(batch.close)
+        batch.writelines(f'{t} -t {t} -s {size}\n' for t in tests)
+        batch.flush()
+        os.chmod(batch.name, 0o644)
         env = {'UCX_TLS': tls + ',self', 'UCX_NET_DEVICES': 'mlx5_0:1', 'UCX_LOG_LEVEL': 'warn', **dict(env)}
         port = Case.port
         Case.port += 1
-        cmd = ('ucx_perftest', '-p', str(port))
+        cmd = ('ucx_perftest', '-p', str(port), '-b', batch.name, '-n', '50', '-w', '5')
         srv = self.fab.start(*cmd, env=env, options=(*self.opt[0], *run))
         try:
             wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
-            r = self.fab.run(*cmd, '-t', test, '-n', '200', '-w', '10', '-s', str(size), *options, 'localhost', env=env,
-                             options=(*self.opt[1], *run))
-            self.assertIn('Final', self.ok(r))
+            r = self.fab.run(*cmd, *options, 'localhost', env=env, options=(*self.opt[1], *run))
+            out = self.ok(r)
+            self.assertEqual(re.findall(r'^\+([a-z]\w+)-+\+.*\n(?:\[.*\n)*Final:', out, re.M), list(tests), out)
             self.assertNotIn('ERROR', str(r))
             return r.out, self.ok(srv.finish())
         finally:
@@ -175,7 +181,6 @@ class TrafficPolledDoorbells(Traffic):
     """What differs is how a doorbell is seen: an inline message, one of many packets, the longest."""
     doorbell = 'poll'
     every_size = ()
-    few = ('-n', '100')
     sizes = ('2', '65536', '8388608')
     ucx_tests = ('tag_lat', 'ucp_get', 'ucp_cswap')
     tagged = Traffic.tagged[1:]
@@ -186,7 +191,6 @@ class TrafficAsOrdinaryUser(Traffic):
     """Files and copies are another user's: what differs is seen with few sizes and tests."""
     user = NOBODY
     every_size = ()
-    few = ('-n', '100')
     sizes = ('2', '65536', '8388608')
     ucx_tests = ('tag_lat', 'ucp_get', 'ucp_cswap')
     tagged = Traffic.tagged[1:]

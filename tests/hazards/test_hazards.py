@@ -242,7 +242,7 @@ class OrdinaryUser(Hazards):
         inside = ('unshare', '-U', '--map-root-user')
         if subprocess.run([*self.user, *inside, 'true'], stderr=subprocess.DEVNULL).returncode:
             self.skipTest('no user namespaces here')
-        self.pair(self.fab, ('ibv_rc_pingpong', '-c'), (*inside, 'ibv_rc_pingpong', '-c'))
+        self.pair(self.fab, ('ibv_rc_pingpong', '-c', '-n', '100'), (*inside, 'ibv_rc_pingpong', '-c', '-n', '100'))
 
 
 class Programs(Hazards):
