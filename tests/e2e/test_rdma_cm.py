@@ -185,7 +185,7 @@ class RdmaCm(TwoHosts):
         """
         for _ in range(20):
             p = self.next()
-            argv = [*cmd, '-R', '-F', '-n', '200', '-p', str(p)]
+            argv = [*cmd, '-R', '-F', '-n', '20', '-p', str(p)]
             srv = self.fab.start(*argv, options=('--host', self.names[0]))
             try:
                 wait_for(lambda: self.listens(p) or srv.ended(), f'{argv} to listen')

@@ -92,13 +92,13 @@ class Connected(Case):
     def test_rc_pingpong(self):
         for index in '0123':
             with self.subTest(index):
-                _, c = self.both('ibv_rc_pingpong', '-c', '-n', '100', '-g', index)
+                _, c = self.both('ibv_rc_pingpong', '-c', '-n', '20', '-g', index)
                 self.assertNotIn('invalid data', c.out)
 
     def test_uc_pingpong(self):
         for index in '0123':
             with self.subTest(index):
-                self.both('ibv_uc_pingpong', '-n', '100', '-g', index)
+                self.both('ibv_uc_pingpong', '-n', '20', '-g', index)
 
     def test_srq_pingpong(self):
         self.both('ibv_srq_pingpong', '-n', '200', '-g', '3')
@@ -121,7 +121,7 @@ class Connected(Case):
         for prog, index in (('ib_write_lat', '0'), ('ib_write_lat', '1'), ('ib_write_lat', '2'), ('ib_write_lat', '3'),
                             ('ib_send_lat', '3'), ('ib_read_lat', '3'), ('ib_atomic_lat', '3')):
             with self.subTest(prog, index=index):
-                self.both(prog, '-F', '-n', '50', '-x', index)
+                self.both(prog, '-F', '-n', '20', '-x', index)
 
     def test_perftest_bandwidth(self):
         for prog in ('ib_send_bw', 'ib_write_bw', 'ib_read_bw', 'ib_atomic_bw'):
@@ -132,7 +132,7 @@ class Connected(Case):
         for prog, kind in (('ib_send_lat', 'UC'), ('ib_write_lat', 'UC'), ('ib_send_bw', 'XRC'),
                            ('ib_send_bw', 'DC'), ('ib_write_lat', 'DC')):
             with self.subTest(prog, kind=kind):
-                self.both(prog, '-F', '-n', '50', '-x', '3', '-c', kind)
+                self.both(prog, '-F', '-n', '20', '-x', '3', '-c', kind)
 
     @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
     def test_ucx(self):
@@ -204,7 +204,7 @@ class Mixed(Case):
     def test_traffic_on_each(self):
         for dev, *args in (('mlx5_0',), ('mlx5_1', '-g', '3')):
             with self.subTest(dev):
-                self.pair(self.fab, ('ibv_rc_pingpong', '-c', '-n', '100', '-d', dev, *args), options=self.HOSTS)
+                self.pair(self.fab, ('ibv_rc_pingpong', '-c', '-n', '20', '-d', dev, *args), options=self.HOSTS)
 
     def test_rdma_cm_on_each(self):
         for address in '127.1.0.1', '10.0.0.1':

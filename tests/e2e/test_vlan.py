@@ -87,7 +87,7 @@ class Vlans(TwoHosts):
 
     def entry(self, prog, *entries):
         """The program on both hosts, each with its entry of the GID table."""
-        return [(prog, '-d', 'mlx5_0', '-n', '50', '-g', str(e)) for e in entries]
+        return [(prog, '-d', 'mlx5_0', '-n', '20', '-g', str(e)) for e in entries]
 
     def test_verbs_in_a_vlan(self):
         hosts = [('--host', h) for h in self.names]
@@ -96,7 +96,7 @@ class Vlans(TwoHosts):
                 for prog in 'ibv_rc_pingpong', 'ibv_ud_pingpong':
                     with self.subTest((vlan, g, prog)):
                         self.pair(self.fab, *self.entry(prog, g, g), options=hosts)
-        self.pair(self.fab, ('ib_send_lat', '-F', '-x', '7', '-n', '100'), options=hosts)
+        self.pair(self.fab, ('ib_send_lat', '-F', '-x', '7', '-n', '20'), options=hosts)
 
     def test_vlans_do_not_meet(self):
         """With link-local addresses of RoCE v1 nothing but the tag keeps the frames away."""

@@ -57,13 +57,13 @@ class Xrc(Case):
         for prog in ('ib_send_lat', 'ib_send_bw', 'ib_write_lat', 'ib_write_bw', 'ib_read_lat', 'ib_read_bw',
                      'ib_atomic_lat', 'ib_atomic_bw'):
             with self.subTest(prog):
-                self.pair(self.fab, (prog, '-F', '-c', 'XRC', '-n', '50'), options=self.opt)
+                self.pair(self.fab, (prog, '-F', '-c', 'XRC', '-n', '20'), options=self.opt)
 
     def test_perftest_of_two_hosts(self):
         hosts = tuple(('--host', h, *o) for h, o in zip(('h1', 'h2'), self.opt))
         for prog in ('ib_send_lat', 'ib_atomic_bw'):
             with self.subTest(prog):
-                self.pair(self.fab, (prog, '-F', '-c', 'XRC', '-n', '200'), options=hosts)
+                self.pair(self.fab, (prog, '-F', '-c', 'XRC', '-n', '20'), options=hosts)
 
     def share(self, *args):
         argv = [SOFTHCA, 'run', '--fabric', self.fab.name, *self.opt[0], '--', SHARE, *args]

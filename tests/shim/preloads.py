@@ -21,8 +21,8 @@ HERE = os.path.join(BUILD, 'tests/shim')
 GUID = '/sys/class/infiniband/mlx5_0/node_guid'
 NODE = '/dev/infiniband/uverbs0'
 # Two ends of a connection, the second when the first listens; both must succeed.
-PINGPONG = '''ibv_rc_pingpong -d mlx5_0 -n 200 -p %(port)d >/dev/null & i=0
-until ibv_rc_pingpong -d mlx5_0 -n 200 -p %(port)d localhost; do
+PINGPONG = '''ibv_rc_pingpong -d mlx5_0 -n 20 -p %(port)d >/dev/null & i=0
+until ibv_rc_pingpong -d mlx5_0 -n 20 -p %(port)d localhost; do
 	kill -0 $! || exit 3; i=$((i + 1)); test $i -lt 600 || exit 4; sleep 0.05; done
 wait $!'''
 
