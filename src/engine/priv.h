@@ -372,6 +372,9 @@ static inline void steal_unnote(_Atomic uint32_t *ring)
 }
 bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint32_t owner,
 	   uint32_t qpn, uint16_t *turn);
+/* From any stopped process: its holders only read through a gate, or do nothing to be revoked. */
+bool steal_from_reader(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring,
+		       uint16_t *turn);
 
 /* cq.c */
 void cqe_set_error(struct eng_cqe *c, enum eng_why why);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shared receive queues: WQEs taken and given back, the limit event, and the repair of a queue
- * whose holder died or is stopped. Owns hw_srq.lock. Called by resp.c under a responder's rq_lock,
- * and by the firmware.
+ * Shared receive queues: WQEs read ahead, taken and given back, the limit event, and the repair of
+ * a queue whose holder died or is stopped. Owns hw_srq.lock. Called by resp.c under a responder's
+ * rq_lock, and by the firmware.
  */
 #include "engine/priv.h"
 #include "engine/tm.h"
@@ -37,6 +37,25 @@ static bool srq_move(struct hw_srq *srq, uint64_t from, uint32_t head, uint32_t 
 
 	return __atomic_compare_exchange_n((uint64_t *)&srq->head, &from, to, false,
 					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+}
+
+#define KEPT_FIRST(kept) ((uint32_t)(kept))
+#define KEPT_N(kept) ((uint32_t)((kept) >> 32) & 0xffff)
+#define KEPT_TAG (UINT64_C(1) << 48)
+
+static uint64_t srq_kept(const struct hw_srq *srq)
+{
+	return __atomic_load_n(&srq->kept, __ATOMIC_ACQUIRE);
+}
+
+/* A new holder drops what the last one kept, or was about to keep. */
+static void srq_drop_kept(struct hw_srq *srq)
+{
+	uint64_t was = srq_kept(srq);
+
+	while (!__atomic_compare_exchange_n(&srq->kept, &was, (was & ~(KEPT_TAG - 1)) + KEPT_TAG,
+					    false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		;
 }
 
 /*
@@ -113,6 +132,7 @@ static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	uint8_t next[WQE_SEG];
 	int rc = 0;
 
+	srq_drop_kept(srq);
 	to = POS_HEAD(pos) + 1;
 	if (qp) {
 		if (srq->wq_type == PRM_WQ_LINKED_LIST) {
@@ -129,20 +149,34 @@ static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	srq_resume_limit(s, srq, srqn);
 }
 
-/* The turn at which this thread has locked an SRQ. */
-static TLS_IE uint16_t held;
+/* The turn at which this thread has locked an SRQ, and its `kept` as last seen or stored. */
+static TLS_IE struct {
+	uint64_t kept;
+	uint16_t turn;
+} held;
+
+/* `n` WQEs are kept from now on. False: the lock was taken over from this thread. */
+static bool srq_keep(struct hw_srq *srq, uint32_t first, uint32_t n)
+{
+	uint64_t to = (held.kept & ~(KEPT_TAG - 1)) | (uint64_t)n << 32 | first;
+
+	if (!__atomic_compare_exchange_n(&srq->kept, &(uint64_t){held.kept}, to, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return false;
+	held.kept = to;
+	return true;
+}
 
 /* Take over from a stopped holder: when it continues, it can no longer move the queue. */
 static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
-	uint32_t word, slot;
 	struct hw_qp *qp;
 	uint64_t pos;
 
-	if (!seg_lock_holder(s, &srq->lock, &word, &slot) || !seg_proc_stopped(s, slot) ||
-	    !seg_lock_steal(s, &srq->lock, word, &held))
+	if (!steal_from_reader(s, &srq->lock, &srq->ring, &held.turn))
 		return false;
 	POINT("srq-stolen");
+	srq_drop_kept(srq);
 	pos = srq_pos(srq);
 	while (!__atomic_compare_exchange_n((uint64_t *)&srq->head, &pos,
 					    (pos & ~POS_TURN) | ((pos + POS_TURN_1) & POS_TURN),
@@ -157,20 +191,26 @@ static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 
 static void srq_unlock(struct seg *s, struct hw_srq *srq)
 {
-	seg_unlock_turn(s, &srq->lock, held);
+	steal_unnote(&srq->ring);
+	seg_unlock_turn(s, &srq->lock, held.turn);
 }
 
 /* The lock is taken: repair if its holder died, and read *pos. */
 static int srq_begin(struct seg *s, struct hw_srq *srq, uint32_t srqn, int rc, uint64_t *pos)
 {
+	struct seg_gate *gate;
+
 	POINT("srq-got");
 	if (rc == SEG_LOCK_INHERITED)
 		srq_repair(s, srq, srqn);
 	if (rc < 0)
 		return rc;
+	if (!steal_note(s, &srq->lock, &srq->ring, held.turn, &gate))
+		return -ETIMEDOUT;
 	*pos = srq_pos(srq);
-	/* Otherwise this may be the position of a thread that has taken the lock over. */
-	return seg_lock_has_turn(s, &srq->lock, held) ? 0 : -ETIMEDOUT;
+	held.kept = srq_kept(srq);
+	/* Otherwise these may be the words of a thread that has taken the lock over. */
+	return seg_lock_has_turn(s, &srq->lock, held.turn) ? 0 : -ETIMEDOUT;
 }
 
 /*
@@ -179,7 +219,7 @@ static int srq_begin(struct seg *s, struct hw_srq *srq, uint32_t srqn, int rc, u
  */
 static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t *pos)
 {
-	int rc = seg_lock_queue(s, &srq->lock, &held);
+	int rc = seg_lock_queue(s, &srq->lock, &held.turn);
 
 	if (rc == -ETIMEDOUT && srq_take_over(s, srq, srqn))
 		rc = 0;
@@ -193,7 +233,7 @@ static int srq_lock_ctrl(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint6
 	int rc;
 
 	do {
-		rc = seg_lock_if_runs_turn(s, &srq->lock, &held);
+		rc = seg_lock_if_runs_turn(s, &srq->lock, &held.turn);
 		if (rc == -ETIMEDOUT && srq_take_over(s, srq, srqn))
 			rc = 0;
 		rc = srq_begin(s, srq, srqn, rc, pos);
@@ -213,7 +253,8 @@ void srq_settle(struct seg *s, const struct hw_qp *qp)
 
 void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
-	int rc = seg_lock_orphaned(s, &srq->lock) ? seg_trylock_turn(s, &srq->lock, &held) : -EBUSY;
+	int rc = seg_lock_orphaned(s, &srq->lock) ? seg_trylock_turn(s, &srq->lock, &held.turn)
+						  : -EBUSY;
 
 	if (rc == SEG_LOCK_INHERITED)
 		srq_repair(s, srq, srqn);
@@ -221,12 +262,18 @@ void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 		srq_unlock(s, srq);
 }
 
+static uint32_t srq_head(const struct hw_srq *srq, uint64_t pos)
+{
+	return (srq->wq_type == PRM_WQ_CYCLIC ? POS_CONSUMED(pos) : POS_HEAD(pos)) &
+	       ((1u << srq->log_size) - 1);
+}
+
 /* Called under the SRQ's lock: give the WQE in r->rx to the QP. */
 static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint64_t pos,
 			  uint32_t lwm, uint16_t posted)
 {
 	uint32_t mask = (1u << srq->log_size) - 1;
-	uint32_t head = (srq->wq_type == PRM_WQ_CYCLIC ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
+	uint32_t head = srq_head(srq, pos);
 	uint32_t next = srq->wq_type == PRM_WQ_CYCLIC
 				? head + 1
 				: LAYOUT_GET32(wqe_srq_next, r->rx, next_wqe_index);
@@ -243,9 +290,99 @@ static int srq_note_taken(struct eng_run *r, struct hw_srq *srq, struct hw_qp *q
 	return 0;
 }
 
+/* How many of the `n` WQEs at `wqe`, from index `head` on, follow each other in the list. */
+static uint32_t srq_in_turn(const struct hw_srq *srq, const uint8_t *wqe, uint32_t head, uint32_t n)
+{
+	uint32_t i = 1;
+
+	if (!n || srq->wq_type == PRM_WQ_CYCLIC)
+		return n;
+	while (i < n && LAYOUT_GET32(wqe_srq_next, wqe + ((i - 1) << srq->log_stride),
+				     next_wqe_index) == head + i)
+		i++;
+	return i;
+}
+
+/*
+ * As rq_fetch_ahead(): doorbell record and WQEs from the head on in one call. The last posted WQE
+ * is not kept: a program may link it when it posts its successor.
+ */
+static int srq_fetch_ahead(struct eng_run *r, struct hw_srq *srq, uint64_t pos, uint8_t *wqe,
+			   uint16_t *posted)
+{
+	uint32_t head = srq_head(srq, pos), size = 1u << srq->log_size, dbr;
+	uint32_t n = HW_RX_AHEAD >> srq->log_stride, bytes = HW_RX_AHEAD;
+	struct mem_vec from[2] = {{srq->dbr_va, 4},
+				  {srq->va + ((uint64_t)head << srq->log_stride), 0}};
+	struct iovec to[2] = {{&dbr, 4}, {wqe, 0}};
+	int rc;
+
+	if (n > size - head)
+		n = size - head;
+	if (n)
+		bytes = n << srq->log_stride;
+	from[1].len = to[1].iov_len = bytes;
+	if (!srq_keep(srq, 0, 0))
+		return -ETIMEDOUT;
+	POINT("srq-ahead-none");
+	/* The copy goes to the segment: prevent it if the lock is taken over from this thread. */
+	mem_gate = &r->ring->gate;
+	rc = mem_readv(r->s, srq->mem, from, 2, to, 2);
+	mem_gate = NULL;
+	if (rc)
+		return rc;
+	srq->dbr_seen = be32_load(&dbr);
+	*posted = (uint16_t)(srq->dbr_seen - POS_CONSUMED(pos));
+	if (!*posted)
+		return -ENOENT;
+	if (n >= *posted)
+		n = *posted - 1u;
+	POINT("srq-ahead");
+	return srq_keep(srq, POS_CONSUMED(pos), srq_in_turn(srq, wqe, head, n)) ? 0 : -ETIMEDOUT;
+}
+
+/* Under the SRQ's lock, for a queue in another process: the WQE at the head, to r->rx. */
+static int srq_read_kept(struct eng_run *r, struct hw_srq *srq, uint64_t pos, uint32_t bytes,
+			 uint16_t *posted)
+{
+	struct hw_rq_ahead *ahead = seg_at(r->s, SEG_T_SRQAHEAD, r->to.srqn);
+	uint32_t at = POS_CONSUMED(pos) - KEPT_FIRST(held.kept);
+	int rc;
+
+	if (at < KEPT_N(held.kept)) {
+		rc = srq_posted(r->s, srq, posted);
+	} else {
+		rc = srq_fetch_ahead(r, srq, pos, ahead->wqe, posted);
+		at = 0;
+	}
+	if (!rc && !*posted)
+		rc = -ENOENT;
+	if (!rc)
+		memcpy(r->rx, ahead->wqe + (at << srq->log_stride), bytes);
+	return rc;
+}
+
+/* The same in this process, without a place for what is read ahead, or with the doorbell record in
+ * yet another process. */
+static int srq_read_next(struct eng_run *r, struct hw_srq *srq, uint64_t pos, uint32_t bytes,
+			 uint16_t *posted)
+{
+	int rc;
+
+	if (KEPT_N(held.kept)) /* indices wrap: no kept WQE may be skipped */
+		srq_keep(srq, 0, 0);
+	rc = srq_posted(r->s, srq, posted);
+	if (!rc && !*posted)
+		rc = -ENOENT;
+	return rc ? rc
+		  : mem_read(r->s, srq->mem,
+			     srq->va + ((uint64_t)srq_head(srq, pos) << srq->log_stride), r->rx,
+			     bytes);
+}
+
 static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint32_t bytes)
 {
-	uint32_t mask = (1u << srq->log_size) - 1, head, lwm;
+	uint32_t lwm;
 	uint16_t posted;
 	uint64_t pos;
 	int rc = srq_lock(r->s, srq, r->to.srqn, &pos);
@@ -254,13 +391,12 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 		return rc;
 	POINT("srq-locked");
 	lwm = atomic_load(&srq->lwm);
-	rc = srq_posted(r->s, srq, &posted);
-	if (!rc && !posted)
-		rc = -ENOENT;
-	head = (srq->wq_type == PRM_WQ_CYCLIC ? POS_CONSUMED(pos) : POS_HEAD(pos)) & mask;
-	if (!rc)
-		rc = mem_read(r->s, srq->mem, srq->va + ((uint64_t)head << srq->log_stride), r->rx,
-			      bytes);
+	if (!mem_is_self(r->s, srq->mem) && srq->mem.slot == srq->dbr_mem.slot &&
+	    srq->mem.gen == srq->dbr_mem.gen &&
+	    r->to.srqn < seg_table(r->s, SEG_T_SRQAHEAD)->capacity)
+		rc = srq_read_kept(r, srq, pos, bytes, &posted);
+	else
+		rc = srq_read_next(r, srq, pos, bytes, &posted);
 	if (!rc)
 		rc = srq_note_taken(r, srq, qp, pos, lwm, posted);
 	srq_unlock(r->s, srq);
@@ -275,6 +411,8 @@ static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64
 	uint8_t next[2];
 	int rc;
 
+	if (!srq_keep(srq, 0, 0))
+		return false;
 	if (srq->wq_type ==
 	    PRM_WQ_CYCLIC) /* in a ring only the WQE that was taken last can go back */
 		return idx != (before & ((1u << srq->log_size) - 1)) ||
@@ -360,6 +498,7 @@ void eng_srq_created(struct hw_srq *srq)
 	/* A thread that was stopped with an earlier SRQ of this number must find changed words. */
 	srq->turn = (uint16_t)(srq->gen << 8);
 	srq->lock.inherited = (uint16_t)(srq->gen << 8);
+	srq->kept = srq->gen * KEPT_TAG;
 	atomic_fetch_or(&srq->lwm, srq->gen * HW_LWM_SEQ);
 }
 

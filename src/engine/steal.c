@@ -20,8 +20,12 @@ static bool works_for(struct seg *s, uint32_t who, uint32_t qpn)
 	return qpn == SEG_NONE || (qp && qp_target(qp) == qpn);
 }
 
-/* False: the holder runs, or is in the middle of what cannot be taken over. */
-static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t turn, uint32_t qpn)
+/*
+ * False: the holder runs, or is in the middle of what cannot be taken over. `minds`: as for
+ * gate_shut(); 0: a holder without a gate does nothing that must be revoked.
+ */
+static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t turn, uint32_t qpn,
+		       uint32_t minds)
 {
 	struct seg_proc *p = seg_proc(s, slot);
 	uint32_t high = p ? atomic_load(&p->rings_high) : 0, who;
@@ -30,13 +34,12 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t tur
 	bool any = false;
 
 	if (noted == 1) /* the holder copies without a gate */
-		return false;
+		return !minds && seg_proc_stopped(s, slot);
 	for (uint32_t i = 0; i < high && i < SEG_RINGS; i++) {
 		who = (uint32_t)(atomic_load(&p->ring[i].use) & SEG_RING_WHO);
 		if (!who || (noted ? noted != i + 2 : !works_for(s, who, qpn)))
 			continue;
-		if (gate_shut(s, slot, p->gen, &p->ring[i].gate,
-			      GATE_MINDS_STATE | GATE_MINDS_POOL) == GATE_OPEN)
+		if (gate_shut(s, slot, p->gen, &p->ring[i].gate, minds) == GATE_OPEN)
 			return false;
 		any = true;
 	}
@@ -51,6 +54,17 @@ bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint
 
 	if (!seg_lock_holder(s, l, &word, &slot) || slot == owner)
 		return false;
-	return shut_gates(s, slot, atomic_load(ring), l->inherited, qpn) &&
+	return shut_gates(s, slot, atomic_load(ring), l->inherited, qpn,
+			  GATE_MINDS_STATE | GATE_MINDS_POOL) &&
+	       seg_lock_steal(s, l, word, turn);
+}
+
+bool steal_from_reader(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring,
+		       uint16_t *turn)
+{
+	uint32_t word, slot;
+
+	return seg_lock_holder(s, l, &word, &slot) &&
+	       shut_gates(s, slot, atomic_load(ring), l->inherited, SEG_NONE, 0) &&
 	       seg_lock_steal(s, l, word, turn);
 }

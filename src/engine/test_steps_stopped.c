@@ -505,10 +505,8 @@ static void a_late_intent_leaves_the_next_one(void **state)
 static const struct {
 	const char *at; /* of the first */
 	bool srq;
-} pairs[] = {{"resp-locked", false},
-	     {"srq-noted", true},
-	     {"recv-intent", false},
-	     {"recv-written", true}};
+} pairs[] = {{"resp-locked", false}, {"srq-ahead-none", true}, {"srq-ahead", true},
+	     {"srq-noted", true},    {"recv-intent", false},   {"recv-written", true}};
 
 static bool both_stopped(bool srq, const char *first, uint32_t n)
 {

@@ -8,8 +8,10 @@
 #define HW_RX_AHEAD 512 /* bytes; also the size of the largest receive WQE */
 
 /*
- * [rq] WQEs read ahead from a receive queue in another process. They are kept beside the QPs, not
- * in them: of a million QPs few receive from other processes, and only these cost memory.
+ * [rq] WQEs read ahead from a receive queue or SRQ in another process. They are kept beside the
+ * QPs and SRQs, not in them: of a million QPs few receive from other processes, and only these cost
+ * memory. The table of SRQs is as long as the window from which seg_alloc() takes their numbers
+ * while 4096 live at most. WQEs of SRQs beyond it are read one by one.
  */
 struct hw_rq_ahead {
 	uint8_t wqe[HW_RX_AHEAD];

@@ -47,6 +47,12 @@ struct hw_srq {
 	uint32_t consumed;
 	/* [rq] the doorbell record as last read; read again when its WQEs are used up */
 	uint32_t dbr_seen;
+	_Atomic uint32_t ring; /* [rq] seg_ring of the lock's holder, which reads ahead */
+	/*
+	 * [rq] WQEs read ahead, in SEG_T_SRQAHEAD. From the lowest bit: `consumed` of the first of
+	 * them, 32 bits; their number, 16; a tag, which changes when the lock is taken over.
+	 */
+	uint64_t kept;
 	_Atomic uint32_t lwm;        /* HW_LWM_* */
 	uint32_t buf_umem, dbr_umem; /* umems of the buffer and of the doorbell record */
 	_Atomic uint32_t state;      /* 0 good, 1 error */

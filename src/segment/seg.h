@@ -56,6 +56,7 @@ struct seg_elem_128 {
 	T(EVTAB, seg_evhash, EVSUB_CHAINS, 1) /* their chains; never claimed (evsub.h) */        \
 	T(WORD, seg_word, MEM_WORD_LOCKS, 1)  /* locks of memory words, never claimed (mem.h) */ \
 	T(AHEAD, hw_rq_ahead, 1 * M + 0x40, 0x40) /* index = qpn; never claimed (rq_ahead.h) */  \
+	T(SRQAHEAD, hw_rq_ahead, 16 * K + 1, 1)   /* index = srqn; never claimed (rq_ahead.h) */ \
 	T(AGENT, mad_agent, 64 * K, 1) /* registered agents: which MADs each receives (mad.h) */ \
 	T(MSEND, mad_send, 64 * K, 1)  /* MADs that wait for an answer */                        \
 	T(MCHAIN, mad_chain, MAD_CHAINS, 1)  /* chains of such MADs; never claimed */            \
