@@ -16,6 +16,9 @@
 #include "util/sys.h"
 #include "util/tls.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -190,6 +193,7 @@ static int take_range(const struct adopt_key *k, struct run *run, uint64_t from,
 					  .offset = pool_offset(chunk++),
 					  .park = park + (at - from),
 					  .len = (uint32_t)n,
+					  .size = (uint32_t)n,
 					  .key = *k};
 		r = own.n < ADOPT_OWN_MAX ? adopt_piece_take(own.s, p) : -ENOSPC;
 		if (r)
@@ -225,6 +229,21 @@ static bool run_leaves(const struct run *r)
 	return false;
 }
 
+/* 0; -EBUSY: not now; -EINVAL: never. */
+static int may_take(uint64_t from, uint64_t to)
+{
+	if (!adopt_maps_allow(from, to) || adopt_look_limited() || adopt_look_pins())
+		return -EINVAL;
+	switch (adopt_look_asleep(from, to, NULL, NULL)) {
+	case ADOPT_SLEEP_NONE:
+		return 0;
+	case ADOPT_SLEEP_CALL:
+		return -EBUSY;
+	default:
+		return -EINVAL;
+	}
+}
+
 static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 {
 	struct run *r = run_of(k->mkey, k->gen);
@@ -243,7 +262,7 @@ static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 	if (from >= end)
 		return 0;
 	to = end - from > ADOPT_BATCH * ADOPT_CHUNK ? from + ADOPT_BATCH * ADOPT_CHUNK : end;
-	rc = adopt_maps_allow(from, to) ? 0 : -EINVAL;
+	rc = may_take(from, to);
 	if (!rc)
 		park = sys_mmap(NULL, to - from, PROT_NONE,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -255,24 +274,9 @@ static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 	      r->planned, (unsigned long long)r->va, rc);
 	if (rc && !r->pages)
 		unplan(r);
+	if (!rc && adopt_look_asleep(from, to, NULL, NULL) == ADOPT_SLEEP_SHARED)
+		return -EDEADLK;
 	return rc ? rc : to < end;
-}
-
-int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t len)
-{
-	uint64_t mask;
-	int rc = 0;
-
-	if (!mem_guard_armed || s != own.s)
-		return 0;
-	mask = own_lock();
-	if (!atomic_load(&own.never) && *k->gen_now == k->gen && atomic_load(k->valid) &&
-	    !(atomic_load(&k->run->heat) & ADOPT_BARRED))
-		rc = take_batch(k, va, len);
-	if (rc < 0 && rc != -EBUSY)
-		atomic_store(&k->run->heat, ADOPT_BARRED);
-	own_unlock(mask);
-	return rc == -EBUSY ? -EAGAIN : rc < 0 ? 0 : rc;
 }
 
 /* ---- giving back */
@@ -389,6 +393,38 @@ static bool choose(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *a
 	return any;
 }
 
+static void wake_waiter(void *arg, uint64_t word)
+{
+	sys_call(SYS_futex, word, FUTEX_WAKE, INT_MAX);
+	for (uint32_t i = 0; i < own.n; i++) {
+		const struct adopt_piece *p = &own.piece[i];
+
+		if (p->leaving && word >= p->va && word < p->va + p->size)
+			sys_call(SYS_futex, adopt_pool_of(own.s, p) + (word - p->va), FUTEX_WAKE,
+				 INT_MAX);
+	}
+}
+
+/*
+ * The kernel finds a waiter by the kind of mapping that the word has had: one that came before the
+ * pages moved is woken here, as it may be at any time, and looks at the word again.
+ */
+static void wake_waiters(void)
+{
+	uint64_t lo = UINT64_MAX, hi = 0;
+
+	for (uint32_t i = 0; i < own.n; i++) {
+		const struct adopt_piece *p = &own.piece[i];
+
+		if (!p->leaving)
+			continue;
+		lo = p->va < lo ? p->va : lo;
+		hi = p->va + p->size > hi ? p->va + p->size : hi;
+	}
+	if (lo < hi)
+		adopt_look_asleep(lo, hi, wake_waiter, NULL);
+}
+
 /* own.lock is held. False: some pages or chunks remain for later. */
 static bool give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg, bool unused,
 		      uint64_t calls_ns)
@@ -420,11 +456,38 @@ static bool give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void
 		}
 		give_back_piece(p, ours, calls_ns);
 	}
+	wake_waiters();
 	forget_returned();
 	all = free_chunks();
 	for (uint32_t i = 0; i < own.n; i++)
 		all &= !own.piece[i].leaving;
 	return all;
+}
+
+static bool is_of_key(void *arg, uint32_t mkey, uint32_t gen)
+{
+	const struct adopt_key *k = arg;
+
+	return k->mkey == mkey && k->gen == gen;
+}
+
+int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t len)
+{
+	uint64_t mask;
+	int rc = 0;
+
+	if (!mem_guard_armed || s != own.s)
+		return 0;
+	mask = own_lock();
+	if (!atomic_load(&own.never) && *k->gen_now == k->gen && atomic_load(k->valid) &&
+	    !(atomic_load(&k->run->heat) & ADOPT_BARRED))
+		rc = take_batch(k, va, len);
+	if (rc < 0 && rc != -EBUSY)
+		atomic_store(&k->run->heat, ADOPT_BARRED);
+	if (rc == -EDEADLK)
+		give_back(is_of_key, (void *)k, false, THREADS_NS);
+	own_unlock(mask);
+	return rc == -EBUSY ? -EAGAIN : rc < 0 ? 0 : rc;
 }
 
 bool adopt_give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg, bool unused)
@@ -437,7 +500,7 @@ bool adopt_give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void 
 	if (forking)
 		return false;
 	mask = own_lock();
-	all = give_back(want, arg, unused, THREADS_NS);
+	all = (!adopt_any() || !adopt_look_pins()) && give_back(want, arg, unused, THREADS_NS);
 	own_unlock(mask);
 	return all;
 }

@@ -26,7 +26,8 @@ struct adopt_piece {
 	uint64_t va;
 	uint64_t offset; /* of its bytes in the segment */
 	uint8_t *park;
-	uint32_t len;
+	uint32_t len;  /* 0: it has been given back */
+	uint32_t size; /* what it was */
 	bool leaving;
 	struct adopt_key key;
 };
@@ -47,6 +48,22 @@ int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t call
 bool adopt_wait_for_threads(struct seg *s, uint64_t ns);
 /* The child's part of fork. */
 void adopt_move_forked(const struct adopt_piece *p);
+
+/* ---- adopt_look.c */
+
+/* May a driver, or a file that is read past the cache, keep pages of this process? */
+bool adopt_look_pins(void);
+/* Is the address space limited? Parked pages would count. */
+bool adopt_look_limited(void);
+enum adopt_sleep {
+	ADOPT_SLEEP_NONE,
+	ADOPT_SLEEP_CALL,    /* a thread sleeps in a call with an address in the range */
+	ADOPT_SLEEP_SHARED,  /* ... in a wait for a futex that is not private */
+	ADOPT_SLEEP_UNKNOWN, /* the kernel does not say */
+};
+/* shared: called for each such wait. NULL: stop at the first find. */
+enum adopt_sleep adopt_look_asleep(uint64_t lo, uint64_t hi,
+				   void (*shared)(void *arg, uint64_t word), void *arg);
 
 /* ---- adopt_calls.c: pages that are being moved, and system calls that use them */
 

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which memory may be adopted: a case for each rule of doc/internals/adoption.md. */
 #include "segment/adopt.h"
+#include "segment/adopt_priv.h"
+#include "segment/mem.h"
 #include "segment/test.h"
 #include "util/sys.h"
 
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
+#define SEG_TEST(f) cmocka_unit_test_setup_teardown(f, test_seg_setup, test_seg_teardown)
 #define LEN (16 * ADOPT_PAGE)
 
 static uint8_t *map(int prot, int flags, int fd)
@@ -163,6 +168,189 @@ static void a_replaced_mapping_is_noticed(void **state)
 	close(fd);
 }
 
+/* ---- what the process does besides */
+
+static void devices_and_files_past_the_cache_prevent_it(void **state)
+{
+	static const char *const devices[] = {"/dev/net/tun", "/dev/fuse", "/dev/loop-control",
+					      "/dev/userfaultfd", "/dev/rtc0"};
+	int fd = -1, pipes[2];
+
+	assert_int_equal(pipe2(pipes, O_DIRECT), 0); /* it has packets */
+	fd = open("/dev/null", O_RDWR);
+	assert_false(adopt_look_pins());
+	close(fd);
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		fd = open(devices[i], O_RDWR | O_CLOEXEC);
+		assert_int_equal(adopt_look_pins(), fd >= 0);
+		close(fd);
+	}
+	fd = open(".", O_TMPFILE | O_RDWR | O_DIRECT, 0600);
+	if (fd >= 0)
+		assert_true(adopt_look_pins());
+	close(fd);
+	assert_false(adopt_look_pins());
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static void a_limited_address_space_prevents_it(void **state)
+{
+	struct rlimit r = {UINT64_C(1) << 40, RLIM_INFINITY};
+	int status;
+	pid_t pid;
+
+	assert_false(adopt_look_limited());
+	pid = fork();
+	if (!pid)
+		_exit(setrlimit(RLIMIT_AS, &r) || !adopt_look_limited());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+struct sleeper {
+	uint8_t *mem;
+	int op, fd[2]; /* op < 0: read() */
+	pthread_t id;
+};
+
+static void *sleep_in_call(void *arg)
+{
+	struct sleeper *x = arg;
+	uint32_t *word = (uint32_t *)x->mem;
+
+	if (x->op < 0)
+		return (void *)read(x->fd[0], x->mem, 1);
+	while (!__atomic_load_n(word, __ATOMIC_SEQ_CST))
+		sys_call(SYS_futex, word, x->op, 0, NULL);
+	return NULL;
+}
+
+static bool sleeps(const uint8_t *p, enum adopt_sleep want)
+{
+	return adopt_look_asleep((uintptr_t)p, (uintptr_t)p + LEN, NULL, NULL) == want;
+}
+
+static void begin_sleep(struct sleeper *x, int op)
+{
+	x->mem = plain_map();
+	memset(x->mem, 0, LEN);
+	x->op = op;
+	assert_int_equal(pipe(x->fd), 0);
+	assert_int_equal(pthread_create(&x->id, NULL, sleep_in_call, x), 0);
+}
+
+static void end_sleep(struct sleeper *x)
+{
+	__atomic_store_n((uint32_t *)x->mem, 1, __ATOMIC_SEQ_CST);
+	sys_call(SYS_futex, x->mem, FUTEX_WAKE, 1);
+	sys_call(SYS_futex, x->mem, FUTEX_WAKE_PRIVATE, 1);
+	assert_int_equal(write(x->fd[1], "x", 1), 1);
+	assert_int_equal(pthread_join(x->id, NULL), 0);
+	close(x->fd[0]);
+	close(x->fd[1]);
+}
+
+static void sleeping_threads_are_seen(void **state)
+{
+	struct sleeper call = {0}, shared = {0};
+
+	begin_sleep(&call, -1);
+	while (!sleeps(call.mem, ADOPT_SLEEP_CALL))
+		sched_yield();
+	assert_true(sleeps(call.mem + LEN, ADOPT_SLEEP_NONE));
+	begin_sleep(&shared, FUTEX_WAIT);
+	while (!sleeps(shared.mem, ADOPT_SLEEP_SHARED))
+		sched_yield();
+	end_sleep(&call);
+	end_sleep(&shared);
+}
+
+/* ---- futexes in pages that move */
+
+struct bed {
+	struct seg *s;
+	struct adopt_run run;
+	uint32_t gen;
+	_Atomic uint32_t valid;
+	struct adopt_key key;
+};
+
+/* A thread may touch the pages while they move. */
+static void on_fault(int sig, siginfo_t *si, void *uc)
+{
+	if (!adopt_fault((uintptr_t)si->si_addr) && !mem_guard_fixup(uc))
+		signal(sig, SIG_DFL);
+}
+
+static void bed_make(struct bed *b, struct seg *s)
+{
+	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+
+	sigaction(SIGSEGV, &sa, NULL);
+	*b = (struct bed){.s = s, .gen = 1};
+	atomic_store(&b->valid, 1);
+	b->key = (struct adopt_key){&b->run, &b->gen, &b->valid, 1, 1};
+	mem_guard_armed = true;
+	adopt_init(s);
+}
+
+static bool every(void *arg, uint32_t mkey, uint32_t gen)
+{
+	return true;
+}
+
+static void memory_with_a_shared_futex_stays(void **state)
+{
+	struct sleeper x = {0};
+	struct bed b;
+
+	bed_make(&b, *state);
+	begin_sleep(&x, FUTEX_WAIT);
+	while (!sleeps(x.mem, ADOPT_SLEEP_SHARED))
+		sched_yield();
+	assert_int_equal(adopt_take(b.s, &b.key, (uintptr_t)x.mem, LEN), 0);
+	assert_false(adopt_any());
+	assert_true(atomic_load(&b.run.heat) & ADOPT_BARRED);
+	end_sleep(&x);
+}
+
+/* Private ones go by the address: the wake finds the thread after each move. */
+static void a_private_futex_moves(void **state)
+{
+	struct sleeper x = {0};
+	struct bed b;
+
+	bed_make(&b, *state);
+	begin_sleep(&x, FUTEX_WAIT_PRIVATE);
+	assert_int_equal(adopt_take(b.s, &b.key, (uintptr_t)x.mem, LEN), 0);
+	assert_true(adopt_any());
+	assert_true(adopt_give_back(every, NULL, true));
+	assert_false(adopt_any());
+	end_sleep(&x);
+}
+
+/* The wait has begun in the pool: the thread is woken, and finds the word where it is now. */
+static void a_shared_futex_is_woken_when_memory_returns(void **state)
+{
+	struct sleeper x = {0};
+	struct bed b;
+
+	bed_make(&b, *state);
+	x.mem = plain_map();
+	memset(x.mem, 0, LEN);
+	assert_int_equal(adopt_take(b.s, &b.key, (uintptr_t)x.mem, LEN), 0);
+	assert_true(adopt_any());
+	x.op = FUTEX_WAIT;
+	assert_int_equal(pipe(x.fd), 0);
+	assert_int_equal(pthread_create(&x.id, NULL, sleep_in_call, &x), 0);
+	while (!sleeps(x.mem, ADOPT_SLEEP_SHARED))
+		sched_yield();
+	assert_true(adopt_give_back(every, NULL, true));
+	assert_false(adopt_any());
+	end_sleep(&x); /* wakes the word of private memory */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +362,12 @@ int main(void)
 		cmocka_unit_test(stacks_of_threads_are_refused),
 		cmocka_unit_test(asynchronous_input_prevents_it),
 		cmocka_unit_test(a_replaced_mapping_is_noticed),
+		cmocka_unit_test(devices_and_files_past_the_cache_prevent_it),
+		cmocka_unit_test(a_limited_address_space_prevents_it),
+		cmocka_unit_test(sleeping_threads_are_seen),
+		SEG_TEST(memory_with_a_shared_futex_stays),
+		SEG_TEST(a_private_futex_moves),
+		SEG_TEST(a_shared_futex_is_woken_when_memory_returns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
