@@ -168,6 +168,44 @@ bool adopt_all_back(void)
 	return !adopt_any();
 }
 
+/* ---- copies by the program itself */
+
+#define NO_QPN (SEG_RING_WHO - 1)
+
+static struct seg_proc *proc_of(struct seg *s, uint32_t pid)
+{
+	seg_for_each_live (s, SEG_T_PROC, i) {
+		struct seg_proc *p = seg_at(s, SEG_T_PROC, i);
+
+		if (p->pid == pid && p->pid_ns == s->pid_ns && i != s->self &&
+		    atomic_load(&p->state) == SEG_PROC_LIVE && atomic_load(&p->adopt_after))
+			return p;
+	}
+	return NULL;
+}
+
+int eng_copy_begin(struct seg *s, uint32_t pid, struct eng_copy *c)
+{
+	c->p = proc_of(s, pid);
+	c->outer = running_last.used;
+	if (!c->p)
+		return 0;
+	/* The mover waits for this entry if the count is of no use (others_out()). */
+	c->ring = running_enter(s, NO_QPN);
+	atomic_fetch_add(&c->p->in_flight, 1);
+	if (!atomic_load(&c->p->moving))
+		return 1;
+	eng_copy_end(c);
+	return -EAGAIN;
+}
+
+void eng_copy_end(struct eng_copy *c)
+{
+	atomic_fetch_sub(&c->p->in_flight, 1);
+	running_leave(c->ring);
+	running_last.used = c->outer;
+}
+
 /* ---- for commands that end a key */
 
 struct one_key {

@@ -98,6 +98,17 @@ int eng_psv_quiesce(struct seg *s, uint32_t idx);
  * given back, by the process that has them if that is another one.
  */
 void eng_adopt_key_ended(struct seg *s, uint32_t mkey_idx);
+/*
+ * Around a system call of the program on the memory of the process with that pid: its pages are not
+ * moved meanwhile. 1: begun; 0: they never are, and there is nothing to end; -EAGAIN: they are
+ * being moved now. Signals are blocked.
+ */
+struct eng_copy {
+	struct seg_proc *p;
+	struct seg_ring *ring, *outer;
+};
+int eng_copy_begin(struct seg *s, uint32_t pid, struct eng_copy *c);
+void eng_copy_end(struct eng_copy *c);
 /* Device thread: adopts pages of this process that others have asked for. When to call it again. */
 uint64_t eng_adopt_due(struct seg *s);
 /*

@@ -10,11 +10,16 @@
 
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 
 #define PIECES 2
 #define LEN (ADOPT_CHUNK + ADOPT_PAGE) /* two pieces */
-#define STORES 64                      /* bytes at the end that a thread of the owner stores to */
+/* Bytes at the end: a thread of the owner stores to the first, another process copies to the last.
+ */
+#define STORES 64
+#define COPIED 32
 enum { BEFORE = 0x55, WRITTEN = 0xaa };
 
 static const char *spec;
@@ -65,8 +70,8 @@ static void owner(struct bed *e)
 	point_set("");
 	tell(e->tell[1]);
 	CHECK(await(e->go[0]));
-	for (uint32_t i = 0; i < LEN - STORES; i++)
-		CHECK(b->mem[i] == WRITTEN);
+	for (uint32_t i = 0; i < LEN; i++)
+		CHECK(b->mem[i] == WRITTEN || (i >= LEN - STORES && i < LEN - COPIED));
 	atomic_store(&ends, true);
 	CHECK(!pthread_join(t, NULL));
 	CHECK(adopt_give_back(every, NULL, false));
@@ -111,6 +116,23 @@ static void write_all(struct bed *e)
 				      .nsge = 1});
 }
 
+/* As MPI does between neighbours. It waits while pages are being moved. */
+static void *copy(void *arg)
+{
+	struct bed *e = arg;
+	struct iovec own = {e->p.a->mem, COPIED},
+		     theirs = {(void *)(e->board->mem + LEN - COPIED), COPIED};
+	struct eng_copy c;
+	int r;
+
+	while ((r = eng_copy_begin(&e->p.t->s, (uint32_t)e->pid, &c)) == -EAGAIN)
+		sched_yield();
+	assert_int_equal(r, 1);
+	assert_int_equal(process_vm_writev(e->pid, &own, 1, &theirs, 1, 0), COPIED);
+	eng_copy_end(&c);
+	return NULL;
+}
+
 static void device_thread(struct bed *e)
 {
 	for (int i = 0; i < 50 && e->p.a->hw->park == HW_PARK_LOCK; i++) {
@@ -127,6 +149,7 @@ static bool stopped_at(uint32_t n)
 	struct bed *e = start(&state, "stop", n);
 	int status;
 	bool stopped;
+	pthread_t t;
 
 	/* It waits for the other process when it comes to no more steps. */
 	while (!waitpid(e->pid, &status, WUNTRACED | WNOHANG) && !readable(e->tell[0]))
@@ -134,9 +157,13 @@ static bool stopped_at(uint32_t n)
 	stopped = !readable(e->tell[0]);
 	assert_true(!stopped || WIFSTOPPED(status));
 	write_all(e);
-	if (stopped)
+	assert_int_equal(pthread_create(&t, NULL, copy, e), 0);
+	if (stopped) {
+		usleep(1000); /* let it copy too early, if it does */
 		kill(e->pid, SIGCONT);
+	}
 	assert_true(await(e->tell[0]));
+	assert_int_equal(pthread_join(t, NULL), 0);
 	device_thread(e);
 	c = t_poll(&e->p.a->cq);
 	assert_non_null(c);

@@ -6,10 +6,13 @@
  */
 #include "segment/adopt.h"
 #include "shim/adopt.h"
+#include "shim/attach.h"
 #include "shim/shim.h"
 #include "shim/wrap.h"
+#include "util/clock.h"
 #include "util/sys.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -68,6 +71,69 @@ WRAP(int, mlockall, (int flags))
 	shim_adopt_never();
 	return NEXT(mlockall)(flags);
 }
+
+/* ---- copies from and to another process, which may be moving its pages (MPI between neighbours)
+ */
+
+#define MOVE_NS (20 * NSEC_PER_USEC) /* about the time for which pages of a process are moved */
+
+/* Not with signals blocked: the other process may be stopped while it moves pages. */
+static bool copy_begin(struct shim_vm *v, struct seg *s, uint32_t pid)
+{
+	struct timespec nap = {0, MOVE_NS};
+	int r;
+
+	for (;; sys_call(SYS_nanosleep, &nap, NULL)) {
+		shim_enter(&v->old);
+		r = eng_copy_begin(s, pid, &v->copy);
+		if (r > 0)
+			return true;
+		shim_leave(&v->old);
+		if (!r)
+			return false;
+	}
+}
+
+void shim_vm_begin(struct shim_vm *v, pid_t pid, const struct iovec *own, unsigned long n)
+{
+	struct seg *s = shim_adopting();
+
+	v->on = false;
+	v->mark = s ? adopt_call_begin_v(own, n) : -1;
+	if (s && pid > 0 && pid != sys_getpid() && shim_owns_tables())
+		v->on = copy_begin(v, s, (uint32_t)pid);
+}
+
+void shim_vm_end(struct shim_vm *v)
+{
+	int saved = errno;
+
+	if (v->on) {
+		eng_copy_end(&v->copy);
+		shim_leave(&v->old);
+	}
+	adopt_call_end(v->mark);
+	errno = saved;
+}
+
+/* Two loads and a jump, while no process of the fabric has adoption on. */
+#define WRAP_VM(name)                                                                          \
+	WRAP(ssize_t, name,                                                                    \
+	     (pid_t pid, const struct iovec *own, unsigned long n, const struct iovec *theirs, \
+	      unsigned long m, unsigned long flags))                                           \
+	{                                                                                      \
+		struct shim_vm v;                                                              \
+		ssize_t r;                                                                     \
+                                                                                               \
+		if (__builtin_expect(!shim_adopting(), 1))                                     \
+			return NEXT(name)(pid, own, n, theirs, m, flags);                      \
+		shim_vm_begin(&v, pid, own, n);                                                \
+		r = NEXT(name)(pid, own, n, theirs, m, flags);                                 \
+		shim_vm_end(&v);                                                               \
+		return r;                                                                      \
+	}
+WRAP_VM(process_vm_readv)
+WRAP_VM(process_vm_writev)
 
 static void keep_out_of_heap(const void *to)
 {

@@ -3,12 +3,26 @@
 #ifndef SOFTHCA_SHIM_ADOPT_H
 #define SOFTHCA_SHIM_ADOPT_H
 
+#include "engine/engine.h"
 #include "segment/adopt.h"
+
+#include <signal.h>
+#include <sys/types.h>
 
 /* Before a call that changes mappings in that range. */
 void shim_keep_out(const void *addr, size_t len);
 bool shim_adopt_syscall(long nr, const long a[6]);
 void shim_adopt_forked(long r);
+
+/* Around process_vm_readv(2) and process_vm_writev(2) of the program. */
+struct shim_vm {
+	bool on;
+	int mark;
+	struct eng_copy copy;
+	sigset_t old;
+};
+void shim_vm_begin(struct shim_vm *v, pid_t pid, const struct iovec *own, unsigned long n);
+void shim_vm_end(struct shim_vm *v);
 
 static inline void adopt_marked_end(const int *mark)
 {

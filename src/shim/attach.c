@@ -226,6 +226,7 @@ static int join(const struct shim_config *c)
 	sig_install();
 	if (c->adopt_after && mem_guard_armed) {
 		adopt_init(&at.seg);
+		atomic_store(&at.seg.hdr->adopting, 1);
 		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_after, c->adopt_after);
 	}
 	return 0;
@@ -297,6 +298,14 @@ void shim_forked(void)
 	rt_forked();
 	atomic_store(&at.state, DETACHED);
 	errno = saved;
+}
+
+struct seg *shim_adopting(void)
+{
+	if (atomic_load_explicit(&at.state, memory_order_acquire) != ATTACHED ||
+	    !atomic_load_explicit(&at.seg.hdr->adopting, memory_order_relaxed))
+		return NULL;
+	return &at.seg;
 }
 
 struct seg_proc *shim_own_slot(void)

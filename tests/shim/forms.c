@@ -470,6 +470,25 @@ static void errno_survives_success(void **state)
 	assert_int_equal(errno, 4711);
 }
 
+static void copies_of_other_processes(void)
+{
+	typedef ssize_t vm_fn(pid_t, const struct iovec *, unsigned long, const struct iovec *,
+			      unsigned long, unsigned long);
+	static const char *const names[] = {"process_vm_readv", "process_vm_writev"};
+	char a[4] = "abc", b[4] = "";
+	struct iovec own = {a, 4}, theirs = {b, 4};
+
+	assert_int_equal(FN(vm_fn *, "process_vm_writev")(getpid(), &own, 1, &theirs, 1, 0), 4);
+	assert_string_equal(b, "abc");
+	b[0] = 'x';
+	assert_int_equal(FN(vm_fn *, "process_vm_readv")(getpid(), &own, 1, &theirs, 1, 0), 4);
+	assert_string_equal(a, "xbc");
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(FN(vm_fn *, names[i])(-1, &own, 1, &theirs, 1, 0), -1);
+		assert_int_equal(errno, ESRCH);
+	}
+}
+
 /* Calls that change mappings, where nothing is adopted: as without us. */
 static void memory_forms(void **state)
 {
@@ -495,6 +514,7 @@ static void memory_forms(void **state)
 	assert_int_equal(s[0], 'y');
 	assert_int_equal(FN(int (*)(void *), "brk")(FN(void *(*)(intptr_t), "sbrk")(0)), 0);
 	assert_int_equal(p[0], 'x');
+	copies_of_other_processes();
 	munmap(p, 8192);
 	munmap(s, 8192);
 }

@@ -262,6 +262,19 @@ static long syscall_memory(long nr, const long a[6])
 	}
 }
 
+static long syscall_vm(long nr, const long a[6])
+{
+	struct shim_vm v;
+	long r;
+
+	if (!shim_adopting())
+		return forward(nr, a);
+	shim_vm_begin(&v, (pid_t)a[0], (const struct iovec *)a[1], (unsigned long)a[2]);
+	r = forward(nr, a);
+	shim_vm_end(&v);
+	return r;
+}
+
 static long syscall_files(long nr, const long a[6])
 {
 	bool socket;
@@ -357,6 +370,9 @@ WRAP(long, syscall, (long nr, ...))
 	case SYS_munmap:
 	case SYS_mremap:
 		return syscall_memory(nr, a);
+	case SYS_process_vm_readv:
+	case SYS_process_vm_writev:
+		return syscall_vm(nr, a);
 	case SYS_rt_sigaction:
 	case SYS_rt_sigprocmask:
 	case SYS_rt_sigpending:
