@@ -330,6 +330,32 @@ static void one_cqe(struct json_object *list, const uint8_t *c, const char *note
 		explain_error_cqe(o, c);
 }
 
+/*
+ * A compressed session of which `p` has n bytes: the arrays of mini CQEs stand in the entries 1, 8,
+ * 16... A dump does not tell their format: the first word is a checksum and a counter, or a hash.
+ */
+static size_t session(struct json_object *list, const uint8_t *p, size_t n)
+{
+	uint32_t cqes = LAYOUT_GET32(cqe64, p, byte_cnt);
+
+	for (uint32_t i = 0; i < cqes; i++) {
+		size_t at = (i < 8 ? 1 : i / 8 * 8) * (size_t)64 + i % 8 * 8;
+
+		if (at + LAYOUT_SZ(mini_csum) > n)
+			break;
+		decode_layout(decode_part(list, "mini CQE", "", LAYOUT_SZ(mini_csum)),
+			      &layout_mini_csum, p + at, LAYOUT_SZ(mini_csum), 0, NULL);
+	}
+	return cqes ? (size_t)cqes * 64 : 64;
+}
+
+static bool is_session(const uint8_t *c)
+{
+	uint32_t opcode = LAYOUT_GET32(cqe64, c, opcode);
+
+	return LAYOUT_GET(cqe64, c, format) == CQE_FORMAT_COMPRESSED && opcode <= CQE_RESP_SEND_INV;
+}
+
 static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 {
 	uint8_t whole[64] = {0};
@@ -343,8 +369,10 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 	if (n < LAYOUT_SZ(cqe64))
 		return false;
 	/* The second half of an entry of 128 bytes; several entries one after the other. */
-	for (size_t at = n == 128 && all_zero(p, 64) ? 64 : 0; n - at >= 64; at += 64)
+	for (size_t at = n == 128 && all_zero(p, 64) ? 64 : 0; at < n && n - at >= 64;) {
 		one_cqe(list, p + at, NULL);
+		at += is_session(p + at) ? session(list, p + at, n - at) : 64;
+	}
 	return true;
 }
 

@@ -26,6 +26,7 @@ static const struct {
 
 #define CQE_NAMED(N)                         \
 	N(cqe64, opcode, CQE_V_OPCODE)       \
+	N(cqe64, format, CQE_V_FORMAT)       \
 	N(err_cqe, opcode, CQE_V_OPCODE)     \
 	N(tm_cqe, opcode, CQE_V_OPCODE)      \
 	N(tm_cqe, app_op, CQE_V_TM)          \

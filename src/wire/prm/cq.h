@@ -122,10 +122,18 @@ LAYOUT_ENUM(prm_cq_st, PRM_V_CQ_ST)
 	V(PRM_CQ_PERIOD, FROM_CQE, 1)
 LAYOUT_ENUM(prm_cq_period_mode, PRM_V_CQ_PERIOD_MODE)
 
-#define PRM_NAMED_CQ(N)                 \
-	N(cqc, status, PRM_V_CQ_STATUS) \
-	N(cqc, cqe_sz, PRM_V_CQE_SZ)    \
-	N(cqc, st, PRM_V_CQ_ST)         \
+/* MLX5_CQE_RES_FORMAT_* of Linux mlx5/device.h */
+#define PRM_V_MINI_CQE_FORMAT(V) \
+	V(PRM_MINI_CQE, HASH, 0) \
+	V(PRM_MINI_CQE, CSUM, 1) \
+	V(PRM_MINI_CQE, CSUM_STRIDX, 3)
+LAYOUT_ENUM(prm_mini_cqe_format, PRM_V_MINI_CQE_FORMAT)
+
+#define PRM_NAMED_CQ(N)                                    \
+	N(cqc, status, PRM_V_CQ_STATUS)                    \
+	N(cqc, cqe_sz, PRM_V_CQE_SZ)                       \
+	N(cqc, st, PRM_V_CQ_ST)                            \
+	N(cqc, mini_cqe_res_format, PRM_V_MINI_CQE_FORMAT) \
 	N(cqc, cq_period_mode, PRM_V_CQ_PERIOD_MODE)
 
 #endif

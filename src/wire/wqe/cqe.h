@@ -10,7 +10,9 @@
 
 #define CQE_L_cqe64(F)                      \
 	F(cqe64, wqe_id, 0x10, 16)          \
+	F(cqe64, rx_hash_result, 0x60, 32)  \
 	F(cqe64, ml_path, 0x88, 8)          \
+	F(cqe64, checksum, 0xa0, 16)        \
 	F(cqe64, slid, 0xb0, 16)            \
 	F(cqe64, grh, 0xc2, 2)              \
 	F(cqe64, sl, 0xc4, 4)               \
@@ -34,6 +36,23 @@
 	F(cqe64, se, 0x1fe, 1)              \
 	F(cqe64, owner, 0x1ff, 1)
 LAYOUT(cqe64, 0x40, CQE_L_cqe64)
+/* cqe64.format; the others are of inline data, which no CQE has here. */
+#define CQE_V_FORMAT(V)           \
+	V(CQE_FORMAT, NO_DATA, 0) \
+	V(CQE_FORMAT, COMPRESSED, 3)
+LAYOUT_ENUM(cqe_format, CQE_V_FORMAT)
+
+/* Of a compressed session, by its format (struct mlx5_mini_cqe8 of Linux mlx5/device.h). */
+#define CQE_L_mini_hash(F)                     \
+	F(mini_hash, rx_hash_result, 0x00, 32) \
+	F(mini_hash, byte_cnt, 0x20, 32)
+LAYOUT(mini_hash, 0x08, CQE_L_mini_hash)
+#define CQE_L_mini_csum(F)                   \
+	F(mini_csum, checksum, 0x00, 16)     \
+	F(mini_csum, stride_index, 0x10, 16) \
+	F(mini_csum, byte_cnt, 0x20, 32)
+LAYOUT(mini_csum, 0x08, CQE_L_mini_csum)
+
 /* A bit of l4_hdr_type: struct mlx5_cqe64's l4_l3_hdr_type & 1 in handle_responder(). */
 #define CQE_L4_VLAN_PRESENT 1
 

@@ -29,6 +29,8 @@ LAYOUT_TABLE(wqe_av, WQE_L_av)
 LAYOUT_TABLE(wqe_srq_next, WQE_L_srq_next)
 LAYOUT_TABLE(ib_grh, WQE_L_grh)
 LAYOUT_TABLE(cqe64, CQE_L_cqe64)
+LAYOUT_TABLE(mini_hash, CQE_L_mini_hash)
+LAYOUT_TABLE(mini_csum, CQE_L_mini_csum)
 LAYOUT_TABLE(err_cqe, CQE_L_err)
 LAYOUT_TABLE(sigerr_cqe, CQE_L_sigerr)
 
