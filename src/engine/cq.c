@@ -4,6 +4,7 @@
  * one CQ lock at a time and calls segment/mem.h and hw/evq.h under it.
  */
 #include "engine/priv.h"
+#include "engine/zip.h"
 #include "hw/cq.h"
 #include "hw/evq.h"
 #include "hw/flags.h"
@@ -29,6 +30,7 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 static TLS_IE struct {
 	uint32_t pi; /* where its CQE goes */
 	uint16_t turn;
+	bool kept, more; /* compression: the CQE waits in the adapter, and may go on waiting */
 	struct seg_gate *gate;
 } held;
 
@@ -69,17 +71,17 @@ static bool cq_note(struct hw_cq *cq, uint32_t arm, uint32_t told)
 }
 
 /*
- * The CQE at index `at` is written: count it, and note the event that it causes. True: an event was
- * noted and must be paid. A thread that takes the lock over does the same; the second of the two
- * finds it done.
+ * `n` CQEs from index `at` on are written: count them, and note the event that they cause. True: an
+ * event was noted and must be paid. A thread that takes the lock over does the same; the second of
+ * the two finds it done.
  */
-static bool cq_count(struct hw_cq *cq, uint32_t at, bool solicited)
+static bool cq_count(struct hw_cq *cq, uint32_t at, uint32_t n, bool solicited)
 {
 	uint32_t arm = atomic_load(&cq->armed), was = at;
 
 	if (solicited)
-		raise_to(&cq->sol_pi, at + 1);
-	if (!atomic_compare_exchange_strong(&cq->pi, &was, at + 1))
+		raise_to(&cq->sol_pi, at + n);
+	if (!atomic_compare_exchange_strong(&cq->pi, &was, at + n))
 		return false;
 	POINT("cq-counted");
 	/*
@@ -92,7 +94,7 @@ static bool cq_count(struct hw_cq *cq, uint32_t at, bool solicited)
 	}
 	if (!(arm & HW_CQ_ANY) && !(arm & HW_CQ_SOLICITED && solicited))
 		return false;
-	return (int32_t)(at + 1 - atomic_load(&cq->told)) > 0 && cq_note(cq, arm, at + 1);
+	return (int32_t)(at + n - atomic_load(&cq->told)) > 0 && cq_note(cq, arm, at + n);
 }
 
 /* To the completion channel. */
@@ -168,6 +170,21 @@ static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *t
 }
 
 /*
+ * The same where CQEs wait: what it wrote of them, and one that it kept. False: none waits, so it
+ * may have written a CQE as to any CQ.
+ */
+static bool cq_repair_zip(struct seg *s, struct hw_cq *cq)
+{
+	struct zip_next x;
+	bool waited = zip_next(s, cq, &x);
+
+	if (waited && zip_written(s, cq, &x))
+		cq_count(cq, x.at, x.n, x.solicited);
+	zip_count(s, cq);
+	return waited || zip_waiting(s, cq);
+}
+
+/*
  * The last holder died. What it wrote is a CQE at pi, if any: count it. An entry that was never
  * written has opcode 15 or, when the program left zeroes there, no QP. It may have died between
  * the index and the event, too: an arm that is left has no news.
@@ -183,10 +200,11 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	/* The dead holder ended the arm, but did not store which CQEs the event tells of. */
 	if (atomic_load(&cq->armed) & HW_CQ_OWES)
 		raise_to(&cq->told, pi);
-	if (!mem_read(s, cq->mem, cq_slot(cq), c.b, sizeof(c.b)) &&
+	if (!(cq->zip && cq_repair_zip(s, cq)) &&
+	    !mem_read(s, cq->mem, cq_slot(cq), c.b, sizeof(c.b)) &&
 	    LAYOUT_GET(cqe64, c.b, owner) == lap && LAYOUT_GET(cqe64, c.b, qpn) &&
 	    LAYOUT_GET(cqe64, c.b, opcode) != CQE_INVALID)
-		cq_count(cq, pi,
+		cq_count(cq, pi, 1,
 			 LAYOUT_GET(cqe64, c.b, se) ||
 				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_REQ_ERR ||
 				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_RESP_ERR);
@@ -254,6 +272,7 @@ void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 		cq_repair(s, cq, cqn);
 	if (rc >= 0)
 		cq_unlock(s, cq);
+	cq_flush(s, cqn);
 }
 
 /* The owner is gone, or access to its memory is not known yet: the CQ itself is in order. */
@@ -269,13 +288,18 @@ static int cq_room(struct seg *s, struct hw_cq *cq)
 	uint32_t size = 1u << cq->log_size, ci;
 	int rc;
 
-	if (((cq->pi - cq->ci_cached) & CQ_COUNTER) < size || cq->oi)
+	if (((held.pi - cq->ci_cached) & CQ_COUNTER) < size || cq->oi)
 		return 0;
 	rc = mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &ci);
 	if (rc)
 		return nobody_home(rc) ? rc : -EOVERFLOW;
 	cq->ci_cached = ci & CQ_COUNTER;
-	return ((cq->pi - cq->ci_cached) & CQ_COUNTER) < size ? 0 : -EOVERFLOW;
+	return ((held.pi - cq->ci_cached) & CQ_COUNTER) < size ? 0 : -EOVERFLOW;
+}
+
+uint32_t cq_index(void)
+{
+	return held.pi;
 }
 
 int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
@@ -289,6 +313,9 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 	if (rc)
 		return rc;
 	held.pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
+	held.kept = held.more = false;
+	if (__builtin_expect(cq->zip, 0))
+		held.pi = zip_end(s, cq);
 	if (__builtin_expect(!steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate) ||
 				     !seg_lock_has_turn(s, &cq->lock, held.turn),
 			     0))
@@ -306,7 +333,52 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 	return rc;
 }
 
-int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c)
+static struct seg_gate *gate_of(const struct seg *s, const struct hw_cq *cq)
+{
+	return mem_is_self(s, cq->mem) ? NULL : held.gate;
+}
+
+/* Write what waits. True: an event was noted. */
+static bool cq_write_waiting(struct seg *s, struct hw_cq *cq, uint32_t cqn, int *rc)
+{
+	bool noted = false;
+	struct zip_next x;
+
+	for (*rc = 0; !*rc && zip_next(s, cq, &x);) {
+		*rc = zip_write(s, cq, &x, gate_of(s, cq));
+		POINT("zip-written");
+		if (x.n > 1)
+			TRACE(LOG_CQE, "cq %x: session of %u CQEs at %u", cqn, x.n,
+			      x.at & CQ_COUNTER);
+		if (!*rc)
+			noted |= cq_count(cq, x.at, x.n, x.solicited);
+	}
+	return noted;
+}
+
+void cq_may_wait(void)
+{
+	held.more = true;
+}
+
+/* 0: continue as without compression, or held.kept; else a mem_* error. */
+static int cq_compress(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c)
+{
+	int rc = 0;
+
+	held.kept = false;
+	/* An event that is noted here is paid by cq_commit(), which finds it owed. */
+	if (zip_waiting(s, cq) && (zip_full(s, cq) || !zip_fits(s, cq, c)))
+		cq_write_waiting(s, cq, cqn, &rc);
+	if (rc || !zip_fits(s, cq, c) || !(held.more || zip_waiting(s, cq)))
+		return rc;
+	rc = zip_keep(s, cq, c, gate_of(s, cq));
+	POINT("zip-kept");
+	held.kept = !rc;
+	return rc;
+}
+
+int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c)
 {
 	uint64_t va = cq_slot_at(cq, held.pi);
 	int rc;
@@ -316,17 +388,40 @@ int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c)
 	struct mem_vec to = {va, 64};
 	struct iovec from[2] = {{(void *)c->b, 63}, {(void *)(c->b + 63), 1}};
 
-	if (!mem_is_self(s, cq->mem))
-		mem_gate = held.gate;
+	if (__builtin_expect(cq->zip, 0)) {
+		rc = cq_compress(s, cq, cqn, c);
+		if (rc || held.kept)
+			return rc;
+	}
+	mem_gate = gate_of(s, cq);
 	rc = mem_writev(s, cq->mem, &to, 1, from, 2);
 	mem_gate = NULL;
 	return rc;
 }
 
+/* The CQE was kept: count it, and write what waits if nothing similar follows. */
+static bool cq_commit_kept(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	bool noted = false;
+	int rc;
+
+	zip_count(s, cq);
+	POINT("zip-counted");
+	if (held.more && !zip_full(s, cq))
+		return false;
+	noted = cq_write_waiting(s, cq, cqn, &rc);
+	if (nobody_home(rc)) /* the device thread will write it */
+		park_rouse(s, cq->dbr_mem.slot);
+	else if (rc && rc != -ECANCELED)
+		cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER);
+	return noted;
+}
+
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 {
 	bool owes = atomic_load_explicit(&cq->armed, memory_order_relaxed) & HW_CQ_OWES;
-	bool noted = cq_count(cq, held.pi, solicited);
+	bool noted = __builtin_expect(held.kept, 0) ? cq_commit_kept(s, cq, cqn)
+						    : cq_count(cq, held.pi, 1, solicited);
 
 	POINT("cq-unlock");
 	cq_unlock(s, cq);
@@ -351,8 +446,8 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 	if (rc)
 		return rc;
 	if (rq)
-		resp_intent(rq, cqn, cq);
-	rc = cq_write(s, cq, c);
+		resp_intent(rq, cqn, held.pi);
+	rc = cq_write(s, cq, cqn, c);
 	if (rc) {
 		if (rc != -ECANCELED && !nobody_home(rc) && !cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER))
 			rc = -ECANCELED;
@@ -368,6 +463,38 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 	if (TRACE_ON(LOG_CQE) && c->why)
 		eng_trace_error_cqe(s, cqn, c);
 	return 0;
+}
+
+bool cq_waits(const struct seg *s, uint32_t cqn)
+{
+	const struct hw_cq *cq = cqn == SEG_NONE ? NULL : hw_cq(s, cqn);
+
+	return cq && __builtin_expect(cq->zip, 0) && zip_waiting(s, cq);
+}
+
+/* With the CQ's lock, and its holder noted: write what waits, and unlock. */
+static void cq_end_session(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	held.more = false;
+	cq_commit_kept(s, cq, cqn);
+	cq_unlock(s, cq);
+	cq_pay_event(s, cqn, false);
+}
+
+void cq_flush(struct seg *s, uint32_t cqn)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+
+	if (!cq_waits(s, cqn))
+		return;
+	/* Else the device thread will do it. */
+	if (cq_lock(s, cq, cqn) || !steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate) ||
+	    !seg_lock_has_turn(s, &cq->lock, held.turn)) {
+		park_rouse(s, cq->dbr_mem.slot);
+		return;
+	}
+	POINT("zip-flush");
+	cq_end_session(s, cq, cqn);
 }
 
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited)
@@ -397,6 +524,8 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 	atomic_store(&cq->state, cq->gen * HW_CQ_ST_SEQ);
 	atomic_store(&cq->sol_pi, cq->gen << 24);
 	atomic_store(&cq->arm_seen, seed);
+	if (cq->zip)
+		zip_created(s, cq);
 	return mem_write_be32(s, cq->dbr_mem, cq->dbr_va + 4, seed);
 }
 
@@ -493,6 +622,8 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 		return -ETIMEDOUT;
 	rc = mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &cq->ci_cached);
 	cq->ci_cached &= CQ_COUNTER;
+	if (cq->zip && !rc)
+		cq_write_waiting(s, cq, cqn, &rc);
 	used = (cq->pi - cq->ci_cached) & CQ_COUNTER;
 	/* The notice takes an entry of the old buffer and an index of the new one. */
 	if (!rc && (used >= 1u << cq->log_size || used + 1 > 1u << log_size))
@@ -502,14 +633,14 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 		LAYOUT_SET(cqe64, c.b, owner, cq->pi >> cq->log_size & 1);
 		held.pi = cq->pi;
 		held.gate = NULL;
-		rc = cq_write(s, cq, &c);
+		rc = cq_write(s, cq, cqn, &c);
 	}
 	if (!rc) {
 		atomic_fetch_add(&cq->pi, 1);
 		cq->mem = mem;
 		cq->va = va;
 		cq->log_size = log_size;
-		cq->cqe_bytes = cqe_bytes;
+		cq->cqe_bytes = (uint16_t)cqe_bytes;
 	}
 	cq_unlock(s, cq);
 	return rc;

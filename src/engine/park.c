@@ -245,7 +245,7 @@ static uint64_t serve_cqs(struct seg *s, _Atomic uint32_t *parked)
 			eng_arm_cq(s, i, rec);
 		if (atomic_load(&cq->armed) & CQ_OWES)
 			cq_pay_event(s, i, no_move(&cq->comp));
-		if (!event_pay(s, SEG_T_CQ, i, no_move(&cq->async)) ||
+		if (!event_pay(s, SEG_T_CQ, i, no_move(&cq->async)) || cq_waits(s, i) ||
 		    atomic_load(&cq->armed) & CQ_OWES || arm_changed(s, cq, &rec)) {
 			atomic_store(parked, 1);
 			next = eng_clock() + NSEC_PER_MSEC;

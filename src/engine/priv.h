@@ -144,8 +144,9 @@ struct eng_run {
 	struct seg_ring *ring; /* entry in the list of threads at work (running.c) */
 	const struct eng_transport *transport; /* row of qp's transport */
 	struct eng_target to;
-	uint32_t hdr;  /* bytes of the control segment and the transport's own segment */
-	uint32_t dest; /* QPN or DCTN of the other end */
+	uint32_t waits; /* CQ in which completions that this run has made wait; SEG_NONE */
+	uint32_t hdr;   /* bytes of the control segment and the transport's own segment */
+	uint32_t dest;  /* QPN or DCTN of the other end */
 	struct fab_path path, back; /* paths of the request and of its answer */
 	/* The current WQE: */
 	const struct hw_qp_path *own; /* the path of qp that it takes */
@@ -395,8 +396,15 @@ static inline uint64_t cq_slot(const struct hw_cq *cq)
 {
 	return cq_slot_at(cq, atomic_load_explicit(&cq->pi, memory_order_relaxed));
 }
+/* The index of that CQE. */
+uint32_t cq_index(void);
+/* Compression: more receives follow, so the CQE may wait for them, until cq_flush(). */
+void cq_may_wait(void);
+/* Do CQEs wait there? Without the lock. */
+bool cq_waits(const struct seg *s, uint32_t cqn);
+void cq_flush(struct seg *s, uint32_t cqn);
 /* -ECANCELED: the lock was taken over from this thread, and nothing is written. */
-int cq_write(struct seg *s, struct hw_cq *cq, const struct eng_cqe *c);
+int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c);
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited);
 void cq_abort(struct seg *s, struct hw_cq *cq);
 /*
@@ -552,10 +560,10 @@ bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n);
 /* A message was executed: set the next one's sequence number. */
 void resp_set_psn(struct hw_qp *qp, uint32_t psn);
 /*
- * Note that a receive's CQE will be written at the CQ's index; ends with resp_done() or
+ * Note that a receive's CQE will be written at that index of the CQ; ends with resp_done() or
  * resp_unlock(). _written: the CQE of receive `index` is written.
  */
-void resp_intent(struct hw_qp *qp, uint32_t cqn, const struct hw_cq *cq);
+void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at);
 void resp_written(struct hw_qp *qp, uint32_t index);
 void resp_done(struct hw_qp *qp);
 /* After true the lock is not taken over until _end(); false: it already was. */
@@ -611,6 +619,9 @@ enum eng_out resp_copy_failed(struct eng_run *r, int rc);
  * over a reset (uct_dc_mlx5_iface_reset_dci()).
  */
 int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
+/* Compression: note that completions wait in the CQ of r->to; let them wait no longer. */
+void sq_note_waiting(struct eng_run *r);
+void sq_flush_waiting(struct eng_run *r);
 /* Execute what was rung for. */
 void sq_resume(struct seg *s, uint32_t qpn);
 /*

@@ -257,7 +257,19 @@ static bool can_merge(const struct eng_run *r, const struct hw_cq *cq)
 	return r->local.len && r->local.len <= ENG_MERGE_MAX && !r->local.mixed &&
 	       !r->remote.mixed && mem_is_self(r->s, r->local.mem[0]) &&
 	       r->remote.mem[0].slot == cq->mem.slot && r->remote.mem[0].gen == cq->mem.gen &&
-	       !mem_is_self(r->s, cq->mem);
+	       !mem_is_self(r->s, cq->mem) && !cq->zip;
+}
+
+/*
+ * Compression: this completion may wait for the next ones if this run has more in hand, and they
+ * come soon.
+ */
+static void may_wait(const struct eng_run *r)
+{
+	uint32_t pi = atomic_load_explicit(&r->qp->sq_pi, memory_order_relaxed);
+
+	if ((pi - r->ci - r->nbb) & 0xffff && r->local.len <= ENG_MERGE_MAX)
+		cq_may_wait();
 }
 
 static int copy_with_cqe(struct eng_run *r, const struct hw_cq *cq, struct eng_cqe *c)
@@ -326,23 +338,31 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	struct hw_cq *cq = hw_cq(r->s, r->to.cqn);
 	bool merge = cq && can_merge(r, cq), solicited = LAYOUT_GET(cqe64, c->b, se);
 	uint32_t ack = atomic_load_explicit(&qp->ack_seq, memory_order_acquire);
-	int rc = merge ? 0 : sgl_copy_gated(r, &r->remote, &r->local);
+	int rc;
 
+	if (__builtin_expect(r->waits != SEG_NONE, 0) &&
+	    (r->waits != r->to.cqn || r->local.len > ENG_MERGE_MAX))
+		sq_flush_waiting(r);
+	rc = merge ? 0 : sgl_copy_gated(r, &r->remote, &r->local);
 	if (rc)
 		return resp_copy_failed(r, rc);
 	ack_wait(qp, ack);
 	LAYOUT_SET(cqe64, c->b, srqn_uidx, r->to.uidx & 0xffffff);
 	rc = cq_begin(r->s, r->to.cqn, c, &cq);
 	if (!rc) {
-		resp_intent(qp, r->to.cqn, cq);
+		if (__builtin_expect(cq->zip, 0))
+			may_wait(r);
+		resp_intent(qp, r->to.cqn, cq_index());
 		POINT("recv-intent");
 		ack_begin(r);
 		rc = merge && can_merge(r, cq) ? copy_with_cqe(r, cq, c)
 		     : merge                   ? -EAGAIN
-					       : cq_write(r->s, cq, c);
+					       : cq_write(r->s, cq, r->to.cqn, c);
 		POINT("recv-written");
 		if (!rc) {
 			resp_written(qp, rv->index);
+			if (__builtin_expect(cq->zip, 0))
+				sq_note_waiting(r);
 			cq_commit(r->s, cq, r->to.cqn, solicited);
 			POINT("recv-committed");
 			receive_done(r, qp, qpn, rv);

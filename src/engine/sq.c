@@ -97,6 +97,23 @@ static int sq_fetch(struct eng_run *r, uint32_t pi)
 	return rc;
 }
 
+/*
+ * Before a completion waits: if this process dies, eng_proc_died() finds its CQ by nothing else.
+ */
+void sq_note_waiting(struct eng_run *r)
+{
+	if (r->waits == SEG_NONE)
+		atomic_fetch_add(&seg_proc(r->s, r->s->self)->foreign, 1);
+	r->waits = r->to.cqn;
+}
+
+void sq_flush_waiting(struct eng_run *r)
+{
+	cq_flush(r->s, r->waits);
+	atomic_fetch_sub(&seg_proc(r->s, r->s->self)->foreign, 1);
+	r->waits = SEG_NONE;
+}
+
 static enum eng_out execute(struct eng_run *r)
 {
 	const struct eng_op *op = eng_op(r->opcode);
@@ -262,6 +279,9 @@ static bool step(struct eng_run *r, uint32_t pi)
 		return sq_fail_run(r, (enum eng_why)rc);
 	if (r->transport->streams && dc_stream_errored(r))
 		return sq_flush_stream(r);
+	/* What waits is not kept waiting for other work than messages. */
+	if (__builtin_expect(r->waits != SEG_NONE, 0) && !eng_op(r->opcode)->cqe)
+		sq_flush_waiting(r);
 	out = execute(r);
 	if (out == ENG_DONE)
 		return complete(r, ENG_W_NONE);
@@ -399,6 +419,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 	r.qp = qp;
 	r.qpn = qpn;
 	r.app_op = 0;
+	r.waits = SEG_NONE;
 	do {
 		int rc;
 
@@ -419,6 +440,8 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 		on = !(work & HW_PEND_RING) || sq_look(&r);
 		work = HW_PEND_RUN;
 		on = run(&r) && on;
+		if (__builtin_expect(r.waits != SEG_NONE, 0))
+			sq_flush_waiting(&r);
 		seg_unlock(s, &qp->sq_lock);
 		running_leave(r.ring);
 		/* WQEs that wait for memory are parked, and the device thread tries again. */

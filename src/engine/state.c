@@ -442,6 +442,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		park_look(s, qp->mem.slot); /* its device thread watches for later posts */
 	}
 	unlock_queues(s, qp);
+	if (to == PRM_QP_STATE_RST)
+		cq_flush(s, qp->cqn_rcv);
 	if (to == PRM_QP_STATE_RTS)
 		sq_resume(s, qpn);
 	return 0;
@@ -496,5 +498,7 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 	atomic_store(&qp->state, PRM_QP_STATE_RST);
 	reset_progress(s, qp, qpn);
 	unlock_queues(s, qp);
+	/* The program removes the QP's completions from the CQ next: let none follow. */
+	cq_flush(s, qp->cqn_rcv);
 	return 0;
 }

@@ -47,8 +47,8 @@ static void half_receive(struct bed *e, bool counted_by_cq)
 	cqe_init(&c, CQE_RESP_SEND, b->hw, b->qpn, 0);
 	LAYOUT_SET(cqe64, c.b, byte_cnt, 3);
 	CHECK(!cq_begin(s, b->cq.cqn, &c, &cq));
-	resp_intent(b->hw, b->cq.cqn, cq);
-	CHECK(!cq_write(s, cq, &c));
+	resp_intent(b->hw, b->cq.cqn, cq_index());
+	CHECK(!cq_write(s, cq, b->cq.cqn, &c));
 	if (counted_by_cq)
 		cq_commit(s, cq, b->cq.cqn, false);
 	raise(SIGKILL);
@@ -117,7 +117,7 @@ static void killed_in_a_receive_then_err(void **state)
 static void child_dies_before_cqe(struct bed *e)
 {
 	CHECK(!resp_lock(&e->p.t->s, e->p.b->hw, e->p.b->qpn));
-	resp_intent(e->p.b->hw, e->p.b->cq.cqn, e->p.b->cq.hw);
+	resp_intent(e->p.b->hw, e->p.b->cq.cqn, atomic_load(&e->p.b->cq.hw->pi));
 	CHECK(!seg_lock(&e->p.t->s, &e->p.b->cq.hw->lock, 0));
 	raise(SIGKILL);
 }

@@ -144,7 +144,7 @@ void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_by
 	cq->dbr = pages(4096);
 	hw->log_size = log_size;
 	hw->uar = T_UAR;
-	hw->cqe_bytes = cqe_bytes;
+	hw->cqe_bytes = (uint16_t)cqe_bytes;
 	hw->mem = hw->dbr_mem = mem_self(&t->s);
 	hw->va = (uintptr_t)cq->buf;
 	hw->dbr_va = (uintptr_t)cq->dbr;

@@ -60,5 +60,6 @@ int eng_srq_quiesce(struct seg *s, uint32_t srqn)
 			resp_note(qp, 0, srqn);
 		resp_unlock_pending(s, qp);
 	}
+	cq_flush(s, srq->cqn);
 	return 0;
 }

@@ -50,6 +50,7 @@ struct fw_caps {
 	uint32_t log_pg_sz, log_bf_reg_size; /* 0: BlueFlame is not advertised */
 	uint32_t cqe_version;
 	bool cqe_128_always; /* CQEs may be padded to 128 bytes */
+	uint32_t cqe_compression_max_num;
 	uint32_t device_frequency_khz;
 	uint32_t local_ca_ack_delay;
 	uint32_t stat_rate_support; /* bit n: ads.stat_rate n is supported */

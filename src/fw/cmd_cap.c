@@ -79,6 +79,10 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(log_dma_mmo_max_size, HW_LOG_MAX_MMO);
 	CAP(general_obj_types, fw_gobj_types(k));
 	CAP(cqe_128_always, c->cqe_128_always);
+	CAP(cqe_compression, 1);
+	CAP(cqe_compression_128, 1);
+	CAP(mini_cqe_resp_stride_index, 1);
+	CAP(cqe_compression_max_num, c->cqe_compression_max_num);
 	CAP(cq_oi, 1);
 	CAP(cq_resize, 1);
 	CAP(cq_moderation, 1);

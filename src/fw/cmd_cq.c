@@ -15,6 +15,7 @@
 #include "hw/hca.h"
 #include "hw/uar.h"
 #include "hw/umem.h"
+#include "hw/zip.h"
 #include "wire/prm/cq.h"
 #include "wire/prm/eq.h"
 #include "wire/prm/umem.h"
@@ -26,6 +27,8 @@ FW_KIND(CQ, hw_cq, .name = "cq", .stage = FW_STAGE_QUEUE, .refs = FW_REFS(hw_cq)
 	.refers = {FW_REF(hw_cq, uar, UAR), FW_REF(hw_cq, buf_umem, UMEM),
 		   FW_REF(hw_cq, dbr_umem, UMEM)},
 	.free = fw_cq_free);
+
+FW_KIND(ZIP, hw_zip, .stage = FW_STAGE_REST);
 
 #define CQC(f) LAYOUT_GET(cqc, cqc, f)
 
@@ -115,7 +118,9 @@ static enum fw_r check_cqc(struct fw_call *k, const void *cqc)
 		return FW_R_CQC_CQE_SZ;
 	if (CQC(cc))
 		return FW_R_CQC_COLLAPSED;
-	if (CQC(cqe_comp_en))
+	if (CQC(cqe_comp_en) && CQC(mini_cqe_res_format) != PRM_MINI_CQE_HASH &&
+	    CQC(mini_cqe_res_format) != PRM_MINI_CQE_CSUM &&
+	    CQC(mini_cqe_res_format) != PRM_MINI_CQE_CSUM_STRIDX)
 		return FW_R_CQC_COMPRESSION;
 	if (CQC(scqe_break_moderation_en))
 		return FW_R_CQC_BREAK_MODERATION;
@@ -165,6 +170,28 @@ static enum fw_r cq_dbr(struct fw_call *k, const void *cqc, const struct hw_umem
 	return fw_umem_place(u, CQC(dbr_addr), 8, 8, FW_R_CQ_DBR_FIT, va);
 }
 
+/* Compression: where completions wait. */
+static enum fw_r zip_alloc(struct fw_call *k, struct hw_cq *cq, uint32_t cqn, const void *cqc)
+{
+	struct hw_zip *z;
+	uint32_t i;
+	int r;
+
+	if (!CQC(cqe_comp_en))
+		return FW_R_NONE;
+	r = seg_alloc(k->s, SEG_T_ZIP, k->owner, &i);
+	if (r < 0)
+		return r == -ENOSPC ? FW_R_TABLE_FULL : fw_errno(k, r);
+	z = seg_at(k->s, SEG_T_ZIP, i);
+	z->hca = k->c->hca;
+	z->format = (uint32_t)CQC(mini_cqe_res_format);
+	z->cqn = cqn;
+	z->cq_gen = cq->gen;
+	cq->zip = (uint16_t)i;
+	atomic_store(seg_owner_word(k->s, SEG_T_ZIP, i), SEG_OWNER_DEVICE);
+	return FW_R_NONE;
+}
+
 enum fw_r fw_cmd_create_cq(struct fw_call *k)
 {
 	const void *cqc = LAYOUT_IN(create_cq_in, cq_context, k->in);
@@ -187,7 +214,7 @@ enum fw_r fw_cmd_create_cq(struct fw_call *k)
 	cq->eqn = (uint32_t)CQC(c_eqn);
 	cq->uar = (uint32_t)CQC(uar_page);
 	cq->log_size = (uint32_t)CQC(log_cq_size);
-	cq->cqe_bytes = cqe_bytes(cqc);
+	cq->cqe_bytes = (uint16_t)cqe_bytes(cqc);
 	cq->oi = (uint32_t)CQC(oi);
 	cq->mem = buf->mem;
 	cq->va = va;
@@ -195,6 +222,11 @@ enum fw_r fw_cmd_create_cq(struct fw_call *k)
 	cq->dbr_mem = dbr->mem;
 	cq->dbr_va = dbr_va;
 	cq->dbr_umem = (uint32_t)CQC(dbr_umem_id);
+	r = zip_alloc(k, cq, cqn, cqc);
+	if (r) {
+		fw_free(k->s, SEG_T_CQ, cqn);
+		return r;
+	}
 	atomic_store(&cq->comp.evq, SEG_NONE);
 	atomic_store(&cq->async.evq, SEG_NONE);
 	memcpy(cq->cqc, cqc, sizeof(cq->cqc));

@@ -278,8 +278,8 @@
 	  ALLOWED("at most log_max_cq_sz", CAP(log_max_cq_sz)))                                    \
 	X(CQC_CQE_SZ, 0x40004, BAD_PARAM, "cqc.cqe_sz",                                            \
 	  ALLOWED("0 (64 bytes), 1 (128 bytes) or 2 (128 bytes, padded)"))                         \
-	X(CQC_COMPRESSION, 0x40005, BAD_PARAM, "cqc.cqe_comp_en",                                  \
-	  MUST_BE_0("cap cqe_compression is 0", CAP(cqe_compression)))                             \
+	X(CQC_COMPRESSION, 0x40005, BAD_PARAM, "cqc.mini_cqe_res_format",                          \
+	  ALLOWED("0 (hash), 1 (checksum) or 3 (checksum and stride index)"))                      \
 	X(CQC_COLLAPSED, 0x40006, BAD_PARAM, "cqc.cc",                                             \
 	  ALLOWED("0: collapsed CQs are not supported"))                                           \
 	X(CQC_BREAK_MODERATION, 0x40007, BAD_PARAM, "cqc.scqe_break_moderation_en",                \

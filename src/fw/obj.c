@@ -18,6 +18,7 @@
 #include "hw/tm.h"
 #include "hw/uar.h"
 #include "hw/umem.h"
+#include "hw/zip.h"
 
 /* Does the driver act for itself? Its objects have uid 0, or the shared uid. */
 static bool is_driver(const struct fw_call *k)
@@ -253,6 +254,7 @@ FW_KIND(OBJ, hw_obj, .name = "obj", .stage = FW_STAGE_QUEUE, .refs = FW_REFS(hw_
 int fw_cq_free(struct seg *s, uint32_t cqn)
 {
 	struct hw_cq *cq = seg_at(s, SEG_T_CQ, cqn);
+	const struct hw_zip *z;
 	int r;
 
 	if (fw_ready(&cq->flags)) {
@@ -262,6 +264,10 @@ int fw_cq_free(struct seg *s, uint32_t cqn)
 		if (retire(&cq->flags))
 			fw_refer(s, SEG_T_CQ, cq, -1);
 	}
+	/* As klm_free(): not another CQ's by now. */
+	z = cq->zip ? hw_zip(s, cq->zip) : NULL;
+	if (z && z->cqn == cqn && z->cq_gen == cq->gen)
+		seg_free(s, SEG_T_ZIP, cq->zip);
 	fw_free(s, SEG_T_CQ, cqn);
 	return 0;
 }

@@ -161,7 +161,7 @@ static const struct refusal_row rows[] = {
 	R(CQC_SIZE, RESIZE_CQ, E_CQC(log_cq_size, 23)),
 	R(CQC_CQE_SZ, CREATE_CQ, E_CQC(cqe_sz, 3)),
 	R(CQC_CQE_SZ, RESIZE_CQ, E_CQC(cqe_sz, 3)),
-	R(CQC_COMPRESSION, CREATE_CQ, E_CQC(cqe_comp_en, 1)),
+	R(CQC_COMPRESSION, CREATE_CQ, E_CQC(cqe_comp_en, 1), E_CQC(mini_cqe_res_format, 2)),
 	R(CQC_COLLAPSED, CREATE_CQ, E_CQC(cc, 1)),
 	R(CQC_BREAK_MODERATION, CREATE_CQ, E_CQC(scqe_break_moderation_en, 1)),
 	R(CQC_STATUS, CREATE_CQ, E_CQC(status, 9)),

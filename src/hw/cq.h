@@ -47,7 +47,8 @@ struct hw_cq {
 	/* From here on: what a completion writes, in one cache line and a bit. */
 	_Alignas(64) struct seg_lock lock;
 	uint32_t log_size;   /* CQEs = 1 << log_size */
-	uint32_t cqe_bytes;  /* 64 or 128 */
+	uint16_t cqe_bytes;  /* 64 or 128 */
+	uint16_t zip;        /* SEG_T_ZIP index of a CQ with compression; 0: it has none */
 	struct mem_slot mem; /* memory of the buffer */
 	uint64_t va;
 	_Atomic uint32_t

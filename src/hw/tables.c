@@ -27,6 +27,7 @@
 #include "hw/umem.h"
 #include "hw/use.h"
 #include "hw/xrcd.h"
+#include "hw/zip.h"
 #include "segment/adopt.h"
 #include "segment/mem.h"
 #include "segment/proc.h"

@@ -99,6 +99,7 @@ struct seg_elem_128 {
 	T(UMEM, hw_umem, 2 * M, 1)             /* index = umem id */                           \
 	T(KLM, hw_klm, 128 * K, 1)             /* lists of indirect mkeys */                   \
 	T(TM, hw_tm, 1 * K + 1, 1)             /* tag lists of XRQs (tm.h) */                  \
+	T(ZIP, hw_zip, 4 * K, 1)               /* CQEs of CQs with compression (zip.h) */      \
 	T(MEMIC, hw_memic, 16 * K, 1)          /* allocations of device memory */              \
 	T(MKEY, hw_mkey, 2 * M, HW_FIRST_MKEY) /* index = key >> 8 */                          \
 	T(CQ, hw_cq, 1 * M + 1, 1)             /* index = cqn */                               \

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A sender of several messages by one doorbell is killed, or stopped, at each marked step
+ * (POINT()), and the receiver's CQ has compression: each message is whole or absent, none comes
+ * twice, and the CQ continues to work.
+ */
+#include "engine/test_steps.h"
+#include "engine/test_zip.h"
+
+static struct z_cq z;
+
+static void setup_zip(struct scene *x)
+{
+	z_make(&z, x->e->p.t, &x->b->cq, PRM_MINI_CQE_HASH, Z_LINUX);
+	/* The program's arm was for the CQ as it was before. */
+	atomic_store(&x->b->cq.hw->armed, HW_CQ_ANY);
+}
+
+/* Three messages that are alike, and one that is not. */
+static void send_burst(struct scene *x, struct t_qp *c)
+{
+	for (uint32_t i = 0; i < RECEIVES; i++)
+		t_post_quiet(
+			c, &(struct t_wr){.opcode = i < 3 ? MLX5_OPCODE_SEND : MLX5_OPCODE_SEND_IMM,
+					  .inl = "xxxx",
+					  .inl_len = i + 1});
+	t_ring(c);
+}
+
+/* Returns the number of messages received: 1, 2... in order. */
+static uint32_t read_all(uint32_t *others)
+{
+	struct mlx5_cqe64 c;
+	uint32_t n = 0;
+
+	for (*others = 0; z_poll(&z, &c);) {
+		if (c.op_own >> 4 == MLX5_CQE_REQ) {
+			++*others;
+			continue;
+		}
+		assert_int_equal(be16toh(c.wqe_counter), n);
+		assert_int_equal(be32toh(c.byte_cnt), ++n);
+	}
+	return n;
+}
+
+static const struct scenario burst = {
+	"burst with compression", PRM_ST_RC, false, setup_zip, send_burst, NULL};
+
+static void nop(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a;
+
+	q->hw->cqn_snd = x->b->cq.cqn;
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	for (int i = 0; i < 20 && q->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(q->hw->park, HW_PARK_NO);
+}
+
+static void check(struct scene *x, bool whole, uint32_t sent)
+{
+	uint32_t others, n = read_all(&others);
+
+	assert_int_equal(others, sent);
+	assert_true(n <= RECEIVES && (!whole || n == RECEIVES));
+	assert_int_equal(atomic_load(&x->b->hw->rq_ci), n);
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n || sent);
+	assert_int_equal(x->b->cq.hw->lock.word, 0);
+	assert_int_equal(x->b->hw->rq_lock.word, 0);
+	assert_false(cq_waits(seg_of(x), x->b->cq.cqn));
+	nop(x);
+	n = read_all(&others);
+	assert_int_equal(n, 0);
+	assert_int_equal(others, 1);
+}
+
+static void scene_end(struct scene *x, void **state)
+{
+	close(x->eventfd);
+	t_qp_free(x->b);
+	bed_teardown(state);
+}
+
+static bool killed_at(uint32_t n)
+{
+	struct scene x = {.is = &burst};
+	void *state;
+	int status;
+
+	snprintf(x.spec, sizeof(x.spec), "*:kill:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	status = reap(x.e);
+	settle(&x);
+	check(&x, !status, 0);
+	scene_end(&x, &state);
+	return WIFSIGNALED(status);
+}
+
+static void killed_at_every_step(void **state)
+{
+	uint32_t n = 1;
+
+	for (; killed_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("killed at %u steps\n", n - 1);
+	assert_true(n > 30);
+}
+
+/* Others complete to the same CQ meanwhile, which takes its lock from the stopped one. */
+static bool stopped_at(uint32_t n)
+{
+	struct scene x = {.is = &burst};
+	void *state;
+	int status;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	nop(&x);
+	if (WIFSTOPPED(status)) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+		assert_int_equal(status, 0);
+		settle(&x);
+		check(&x, true, 1);
+		close(x.e->go[1]);
+		close(x.e->tell[0]);
+		scene_end(&x, &state);
+		return true;
+	}
+	scene_end(&x, &state);
+	return false;
+}
+
+static void stopped_at_every_step(void **state)
+{
+	uint32_t n = 1;
+
+	for (; stopped_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("stopped at %u steps\n", n - 1);
+	assert_true(n > 30);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(killed_at_every_step),
+		cmocka_unit_test(stopped_at_every_step),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

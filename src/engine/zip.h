@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* CQE compression, called by cq.c under the CQ's lock. */
+#ifndef SOFTHCA_ENGINE_ZIP_H
+#define SOFTHCA_ENGINE_ZIP_H
+
+#include "engine/priv.h"
+#include "hw/cq.h"
+#include "hw/zip.h"
+
+/* Index behind the last completion, waiting or written. */
+uint32_t zip_end(const struct seg *s, const struct hw_cq *cq);
+static inline uint32_t zip_waiting(const struct seg *s, const struct hw_cq *cq)
+{
+	return zip_end(s, cq) - atomic_load(&cq->pi);
+}
+/* May the completion wait, and if others wait, for one session with them? */
+bool zip_fits(const struct seg *s, const struct hw_cq *cq, const struct eng_cqe *c);
+/*
+ * Let it wait: keep it, then count it if one is kept and not counted. A thread that takes the
+ * lock over does the same.
+ * `gate`: of the copy, or NULL.
+ */
+int zip_keep(struct seg *s, const struct hw_cq *cq, const struct eng_cqe *c, struct seg_gate *gate);
+void zip_count(const struct seg *s, const struct hw_cq *cq);
+/* Must what waits be written now? */
+bool zip_full(const struct seg *s, const struct hw_cq *cq);
+
+/* What is written next of the waiting completions: one, or a session of n. */
+struct zip_next {
+	uint32_t at, n;
+	bool solicited;
+	uint8_t cqe[64]; /* the completion, or the session's title */
+	uint8_t mini[HW_ZIP_MAX][8];
+};
+/* False: none waits. */
+bool zip_next(const struct seg *s, const struct hw_cq *cq, struct zip_next *x);
+/* Write it, what makes it visible last. 0 or a mem_* error. */
+int zip_write(struct seg *s, const struct hw_cq *cq, const struct zip_next *x,
+	      struct seg_gate *gate);
+/* Has a holder that died or was stopped written it? */
+bool zip_written(struct seg *s, const struct hw_cq *cq, const struct zip_next *x);
+void zip_created(const struct seg *s, const struct hw_cq *cq);
+/* The completion `index` if it is still kept, else NULL. */
+const uint8_t *zip_kept(const struct seg *s, const struct hw_cq *cq, uint32_t index);
+
+#endif
