@@ -14,6 +14,7 @@ struct mlx5_cq { /* uv_cq.obj.drv */
 	struct mlx5_umem buf;
 	struct mlx5_dbr dbr;
 	uint32_t cqe_size;
+	int comp; /* compression: enum prm_mini_cqe_format; -1: none */
 	bool pad; /* CQEs are padded to 128 bytes, also after a resize */
 	bool real_time;
 };
@@ -50,14 +51,33 @@ static int cq_request_check(const struct uv_udata *u, struct mlx5_ib_create_cq *
 	return 0;
 }
 
+/* mini_cqe_res_format_to_hw() of the kernel's mlx5/cq.c; -1: no compression */
+static int comp_format(const struct mlx5_ib_create_cq *cmd, int *format)
+{
+	*format = -1;
+	if (cmd->cqe_comp_en != 1)
+		return 0;
+	if (cmd->cqe_comp_res_format == MLX5_IB_CQE_RES_FORMAT_HASH)
+		*format = PRM_MINI_CQE_HASH;
+	else if (cmd->cqe_comp_res_format == MLX5_IB_CQE_RES_FORMAT_CSUM)
+		*format = PRM_MINI_CQE_CSUM;
+	else if (cmd->cqe_comp_res_format == MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX)
+		*format = PRM_MINI_CQE_CSUM_STRIDX;
+	else
+		return uv_no(-EINVAL, "cqe_comp_res_format: one of the three formats");
+	return 0;
+}
+
 /*
  * Refuse features whose capability is off. Real-time timestamps are not: QPs and WQs refuse such a
  * CQ.
  */
-static int features_check(const struct fw_caps *c, const struct mlx5_ib_create_cq *cmd)
+static int features_check(const struct fw_caps *c, const struct mlx5_ib_create_cq *cmd, int *format)
 {
-	if (cmd->cqe_comp_en == 1)
-		return uv_no(-EOPNOTSUPP, "compression: the capability is 0");
+	int r = comp_format(cmd, format);
+
+	if (r)
+		return r;
 	if (cmd->flags & MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD &&
 	    (cmd->cqe_size != 128 || !c->cqe_128_always))
 		return uv_no(-EOPNOTSUPP, "padding: only of CQEs of 128 bytes");
@@ -91,6 +111,8 @@ static int cq_cmd(struct uv_context *ctx, const struct mlx5_cq *m, uint32_t entr
 	LAYOUT_SET(cqc, cqc, dbr_umem_valid, 1);
 	LAYOUT_SET(cqc, cqc, dbr_addr, m->dbr.offset);
 	LAYOUT_SET(cqc, cqc, cqe_sz, cqe_sz(m->cqe_size, m->pad));
+	LAYOUT_SET(cqc, cqc, cqe_comp_en, m->comp >= 0);
+	LAYOUT_SET(cqc, cqc, mini_cqe_res_format, m->comp >= 0 ? (uint32_t)m->comp : 0);
 	LAYOUT_SET(cqc, cqc, log_cq_size, cq_log2_of(entries));
 	LAYOUT_SET(cqc, cqc, uar_page, uar);
 	LAYOUT_SET(cqc, cqc, c_eqn, eqn);
@@ -153,7 +175,7 @@ int mlx5_create_cq(struct uv_cq *cq, uint32_t cqe, uint32_t comp_vector, uint32_
 	if (r == 0)
 		r = uar = cq_uar(ctx, &cmd);
 	if (r >= 0)
-		r = features_check(mlx5_caps(ctx), &cmd);
+		r = features_check(mlx5_caps(ctx), &cmd, &m->comp);
 	if (r >= 0)
 		r = cq_cmd(ctx, m, entries, (uint32_t)uar, (uint32_t)eqn, flags, &cq->cqn);
 	if (r < 0) {

@@ -58,6 +58,11 @@ static int query_device_resp(const struct fw_caps *c, struct uv_udata *u)
 	for (size_t i = 0; i < ARRAY_SIZE(resp_parts); i++)
 		if (resp_parts[i].end <= u->outlen)
 			resp.response_length += resp_parts[i].size;
+	resp.cqe_comp_caps.max_num = c->cqe_compression_max_num;
+	resp.cqe_comp_caps.supported_format = MLX5_IB_CQE_RES_FORMAT_HASH |
+					      MLX5_IB_CQE_RES_FORMAT_CSUM |
+					      MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX;
+	resp.flags |= MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_COMP;
 	if (c->cqe_128_always)
 		resp.flags |= MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD;
 	resp.dci_streams_caps.max_log_num_concurent = HW_LOG_MAX_DCI_STREAMS;

@@ -160,7 +160,12 @@ static void test_query_device(void **state)
 	assert_int_equal(resp.base.phys_port_cnt, TEST_PORTS);
 	assert_int_equal(resp.timestamp_mask, INT64_MAX);
 	assert_int_equal(uhw.response_length, 102);
-	assert_int_equal(uhw.flags, MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD);
+	assert_int_equal(uhw.flags, MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD |
+					    MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_COMP);
+	assert_int_equal(uhw.cqe_comp_caps.max_num, 32);
+	assert_int_equal(uhw.cqe_comp_caps.supported_format,
+			 MLX5_IB_CQE_RES_FORMAT_HASH | MLX5_IB_CQE_RES_FORMAT_CSUM |
+				 MLX5_IB_CQE_RES_FORMAT_CSUM_STRIDX);
 	assert_int_equal(uhw.dci_streams_caps.max_log_num_concurent, HW_LOG_MAX_DCI_STREAMS);
 	assert_int_equal(uhw.dci_streams_caps.max_log_num_errored, HW_LOG_MAX_DCI_ERRORED);
 

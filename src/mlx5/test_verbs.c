@@ -8,6 +8,7 @@
 #include "hw/mkey.h"
 #include "hw/srq.h"
 #include "hw/xrcd.h"
+#include "hw/zip.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
 #include "wire/prm/mkey.h"
@@ -148,7 +149,8 @@ static void test_bad_cqs_leave_nothing(void **state)
 	BAD(uhw.flags |= 8, 10, -EINVAL);
 	BAD(uhw.flags = 0, 10, -EINVAL);
 	BAD(uhw.buf_addr += 8, 10, -EINVAL);
-	BAD(uhw.cqe_comp_en = 1, 10, -EOPNOTSUPP);
+	BAD(uhw.cqe_comp_en = 1, 10, -EINVAL); /* in no format */
+	BAD(uhw.cqe_comp_en = 1; uhw.cqe_comp_res_format = 3, 10, -EINVAL);
 	BAD(uhw.flags |= MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD, 10, -EOPNOTSUPP); /* of 64 bytes */
 	BAD(, 1u << 22, -EINVAL);
 	BAD(, UINT32_MAX, -EINVAL);
@@ -251,6 +253,38 @@ static void test_cqes_are_padded(void **state)
 	/* mlx5_ib_resize_cq() keeps the padding, whatever the size: this buffer is too small */
 	assert_int_equal(resize_cq(&v, h, 127, (uintptr_t)v.mem + 4096), -EINVAL);
 	assert_int_equal(hw_cq(&v.e->seg, cqn)->log_size, 4);
+	verbs_close(&v);
+}
+
+/* Each format, and places where completions wait are free again with their CQs. */
+static void test_compressed_cqs(void **state)
+{
+	static const uint32_t hw[] = {PRM_MINI_CQE_HASH, PRM_MINI_CQE_CSUM,
+				      PRM_MINI_CQE_CSUM_STRIDX};
+	struct mlx5_ib_create_cq uhw;
+	struct verbs v;
+	uint32_t h, cqn, n = 0;
+
+	verbs_open(&v, *state);
+	uhw = cq_request(&v);
+	uhw.cqe_comp_en = 1;
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct hw_cq *cq;
+
+		uhw.cqe_comp_res_format = (uint8_t)(1 << i);
+		assert_int_equal(create_cq(&v, &uhw, 10, &h, &cqn), 0);
+		cq = hw_cq(&v.e->seg, cqn);
+		assert_true(cq->zip);
+		assert_int_equal(hw_zip(&v.e->seg, cq->zip)->format, hw[i]);
+		if (i)
+			assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_CQ, h), 0);
+	}
+	seg_for_each_live (&v.e->seg, SEG_T_ZIP, i)
+		n++;
+	assert_int_equal(n, 1);
+	uhw.cqe_comp_en = 0;
+	assert_int_equal(create_cq(&v, &uhw, 10, &h, &cqn), 0);
+	assert_int_equal(hw_cq(&v.e->seg, cqn)->zip, 0);
 	verbs_close(&v);
 }
 
@@ -570,6 +604,7 @@ int main(void)
 		T(test_doorbell_records_share_their_page),
 		T(test_many_pages_of_doorbell_records),
 		T(test_cqes_are_padded),
+		T(test_compressed_cqs),
 		T(test_resized_cq_lies_elsewhere),
 		T(test_moderation_reaches_the_cqc),
 		T(test_srq_is_an_rmp),

@@ -23,7 +23,7 @@ CRYPTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'mlx5_crypto.j
 SKIPS = (
     # what doc/SUPPORT.md lists as not there
     'Create QP type 8', 'Create Raw Packet QP', 'Extended QP', 'NIC flow table', 'MEMIC',
-    'Create Mlx5DV QP', 'Create Mkey', "Device caps doesn't support Support CQE 128B compression",
+    'Create Mlx5DV QP', 'Create Mkey',
     'Set LAG affinity', 'Query device real time',
     # another vendor's card, a mode or a setting that the card of the test is not in
     'Can not run the test over non EFA device', 'Device mlx5_0 must be in switchdev', 'PCI device must be passed by',
