@@ -8,10 +8,14 @@
 #include "engine/test_zip.h"
 
 static struct z_cq z;
+static uint32_t received, others; /* messages, and other completions */
+static uint8_t seen[64 << T_CQ_LOG];
+static uint32_t nseen; /* entries */
 
 static void setup_zip(struct scene *x)
 {
 	z_make(&z, x->e->p.t, &x->b->cq, PRM_MINI_CQE_HASH, Z_LINUX);
+	received = others = nseen = 0;
 	/* The program's arm was for the CQ as it was before. */
 	atomic_store(&x->b->cq.hw->armed, HW_CQ_ANY);
 }
@@ -27,21 +31,28 @@ static void send_burst(struct scene *x, struct t_qp *c)
 	t_ring(c);
 }
 
-/* Returns the number of messages received: 1, 2... in order. */
-static uint32_t read_all(uint32_t *others)
+/* Messages come in order: 1, 2... bytes long. */
+static void read_all(void)
 {
 	struct mlx5_cqe64 c;
-	uint32_t n = 0;
 
-	for (*others = 0; z_poll(&z, &c);) {
+	while (z_poll(&z, &c)) {
 		if (c.op_own >> 4 == MLX5_CQE_REQ) {
-			++*others;
+			others++;
 			continue;
 		}
-		assert_int_equal(be16toh(c.wqe_counter), n);
-		assert_int_equal(be32toh(c.byte_cnt), ++n);
+		assert_int_equal(be16toh(c.wqe_counter), received);
+		assert_int_equal(be32toh(c.byte_cnt), ++received);
 	}
-	return n;
+}
+
+/* The program reads while the sender is gone or stopped: these entries do not change again. */
+static void look(void)
+{
+	read_all();
+	nseen = z.cq->ci;
+	assert_in_range(nseen, 0, (1 << T_CQ_LOG) - 1);
+	memcpy(seen, z.cq->buf, nseen * 64);
 }
 
 static const struct scenario burst = {
@@ -62,19 +73,22 @@ static void nop(struct scene *x)
 
 static void check(struct scene *x, bool whole, uint32_t sent)
 {
-	uint32_t others, n = read_all(&others);
+	uint32_t n;
 
+	assert_memory_equal(seen, z.cq->buf, nseen * 64);
+	read_all();
 	assert_int_equal(others, sent);
-	assert_true(n <= RECEIVES && (!whole || n == RECEIVES));
-	assert_int_equal(atomic_load(&x->b->hw->rq_ci), n);
-	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), n || sent);
+	assert_true(received <= RECEIVES && (!whole || received == RECEIVES));
+	assert_int_equal(atomic_load(&x->b->hw->rq_ci), received);
+	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), received || sent);
 	assert_int_equal(x->b->cq.hw->lock.word, 0);
 	assert_int_equal(x->b->hw->rq_lock.word, 0);
 	assert_false(cq_waits(seg_of(x), x->b->cq.cqn));
+	n = received;
 	nop(x);
-	n = read_all(&others);
-	assert_int_equal(n, 0);
-	assert_int_equal(others, 1);
+	read_all();
+	assert_int_equal(received, n);
+	assert_int_equal(others, sent + 1);
 }
 
 static void scene_end(struct scene *x, void **state)
@@ -96,6 +110,7 @@ static bool killed_at(uint32_t n)
 	scene_setup(&x, child);
 	tell(x.e->go[1]);
 	status = reap(x.e);
+	look();
 	settle(&x);
 	check(&x, !status, 0);
 	scene_end(&x, &state);
@@ -125,7 +140,9 @@ static bool stopped_at(uint32_t n)
 	scene_setup(&x, child);
 	tell(x.e->go[1]);
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	look();
 	nop(&x);
+	assert_memory_equal(seen, z.cq->buf, nseen * 64);
 	if (WIFSTOPPED(status)) {
 		kill(x.e->pid, SIGCONT);
 		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
