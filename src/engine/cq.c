@@ -367,9 +367,10 @@ static int cq_compress(struct seg *s, struct hw_cq *cq, uint32_t cqn, const stru
 	int rc = 0;
 
 	held.kept = false;
-	/* An event that is noted here is paid by cq_commit(), which finds it owed. */
-	if (zip_waiting(s, cq) && (zip_full(s, cq) || !zip_fits(s, cq, c)))
-		cq_write_waiting(s, cq, cqn, &rc);
+	/* cq_commit() finds an event that is noted here; after a failure the device thread does. */
+	if (zip_waiting(s, cq) && (zip_full(s, cq) || !zip_fits(s, cq, c)) &&
+	    cq_write_waiting(s, cq, cqn, &rc))
+		park_rouse(s, cq->dbr_mem.slot);
 	if (rc || !zip_fits(s, cq, c) || !(held.more || zip_waiting(s, cq)))
 		return rc;
 	rc = zip_keep(s, cq, c, gate_of(s, cq));
@@ -410,9 +411,10 @@ static bool cq_commit_kept(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	if (held.more && !zip_full(s, cq))
 		return false;
 	noted = cq_write_waiting(s, cq, cqn, &rc);
-	if (nobody_home(rc)) /* the device thread will write it */
+	/* The device thread will write it. A gate may also be shut because a key ends. */
+	if (nobody_home(rc) || rc == -ECANCELED)
 		park_rouse(s, cq->dbr_mem.slot);
-	else if (rc && rc != -ECANCELED)
+	else if (rc)
 		cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER);
 	return noted;
 }
@@ -469,7 +471,8 @@ bool cq_waits(const struct seg *s, uint32_t cqn)
 {
 	const struct hw_cq *cq = cqn == SEG_NONE ? NULL : hw_cq(s, cqn);
 
-	return cq && __builtin_expect(cq->zip, 0) && zip_waiting(s, cq);
+	return cq && __builtin_expect(cq->zip, 0) && hw_cq_error(cq) != HW_CQ_ERR_BUFFER &&
+	       zip_waiting(s, cq);
 }
 
 /* With the CQ's lock, and its holder noted: write what waits, and unlock. */
@@ -643,5 +646,7 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 		cq->cqe_bytes = (uint16_t)cqe_bytes;
 	}
 	cq_unlock(s, cq);
+	if (cq->zip)
+		cq_pay_event(s, cqn, false);
 	return rc;
 }

@@ -100,17 +100,25 @@ static int sq_fetch(struct eng_run *r, uint32_t pi)
 /*
  * Before a completion waits: if this process dies, eng_proc_died() finds its CQ by nothing else.
  */
+static void count_foreign(struct seg *s, uint32_t n)
+{
+	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+
+	if (p)
+		atomic_fetch_add(&p->foreign, n);
+}
+
 void sq_note_waiting(struct eng_run *r)
 {
 	if (r->waits == SEG_NONE)
-		atomic_fetch_add(&seg_proc(r->s, r->s->self)->foreign, 1);
+		count_foreign(r->s, 1);
 	r->waits = r->to.cqn;
 }
 
 void sq_flush_waiting(struct eng_run *r)
 {
 	cq_flush(r->s, r->waits);
-	atomic_fetch_sub(&seg_proc(r->s, r->s->self)->foreign, 1);
+	count_foreign(r->s, UINT32_MAX);
 	r->waits = SEG_NONE;
 }
 

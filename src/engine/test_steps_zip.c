@@ -7,27 +7,40 @@
 #include "engine/test_steps.h"
 #include "engine/test_zip.h"
 
+#define MESSAGES (RECEIVES + 2)
+
 static struct z_cq z;
 static uint32_t received, others; /* messages, and other completions */
 static uint8_t seen[64 << T_CQ_LOG];
 static uint32_t nseen; /* entries */
+/* The CQ's buffer, and the one that it gets by a resize. */
+#define LARGER 7
+static uint8_t *first_buf, larger[64 << LARGER] __attribute__((aligned(4096)));
 
 static void setup_zip(struct scene *x)
 {
 	z_make(&z, x->e->p.t, &x->b->cq, PRM_MINI_CQE_HASH, Z_LINUX);
 	received = others = nseen = 0;
+	first_buf = x->b->cq.buf;
+	memset(larger, 0xf1, sizeof(larger));
 	/* The program's arm was for the CQ as it was before. */
 	atomic_store(&x->b->cq.hw->armed, HW_CQ_ANY);
+	for (uint32_t i = RECEIVES; i < MESSAGES; i++)
+		t_recv_at(x->b, i * 64, 64);
 }
 
-/* Three messages that are alike, and one that is not. */
+/*
+ * The program sleeps until the first message; three like it wait; another differs; the last one
+ * waits until the sender does something else.
+ */
 static void send_burst(struct scene *x, struct t_qp *c)
 {
-	for (uint32_t i = 0; i < RECEIVES; i++)
-		t_post_quiet(
-			c, &(struct t_wr){.opcode = i < 3 ? MLX5_OPCODE_SEND : MLX5_OPCODE_SEND_IMM,
-					  .inl = "xxxx",
-					  .inl_len = i + 1});
+	for (uint32_t i = 0; i < MESSAGES; i++)
+		t_post_quiet(c, &(struct t_wr){.opcode = i == 4 ? MLX5_OPCODE_SEND_IMM
+								: MLX5_OPCODE_SEND,
+					       .inl = "xxxxxx",
+					       .inl_len = i + 1});
+	t_post_quiet(c, &(struct t_wr){.opcode = MLX5_OPCODE_NOP});
 	t_ring(c);
 }
 
@@ -37,6 +50,11 @@ static void read_all(void)
 	struct mlx5_cqe64 c;
 
 	while (z_poll(&z, &c)) {
+		if (c.op_own >> 4 == MLX5_CQE_RESIZE_CQ) {
+			z.cq->buf = larger;
+			z.cq->log_size = LARGER;
+			continue;
+		}
 		if (c.op_own >> 4 == MLX5_CQE_REQ) {
 			others++;
 			continue;
@@ -75,10 +93,10 @@ static void check(struct scene *x, bool whole, uint32_t sent)
 {
 	uint32_t n;
 
-	assert_memory_equal(seen, z.cq->buf, nseen * 64);
+	assert_memory_equal(seen, first_buf, nseen * 64);
 	read_all();
 	assert_int_equal(others, sent);
-	assert_true(received <= RECEIVES && (!whole || received == RECEIVES));
+	assert_true(received <= MESSAGES && (!whole || received == MESSAGES));
 	assert_int_equal(atomic_load(&x->b->hw->rq_ci), received);
 	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), received || sent);
 	assert_int_equal(x->b->cq.hw->lock.word, 0);
@@ -127,8 +145,22 @@ static void killed_at_every_step(void **state)
 	assert_true(n > 30);
 }
 
-/* Others complete to the same CQ meanwhile, which takes its lock from the stopped one. */
-static bool stopped_at(uint32_t n)
+/* The program resizes the CQ, which takes its lock from the stopped one. */
+static void resize(struct scene *x)
+{
+	struct seg *s = seg_of(x);
+
+	assert_int_equal(eng_cq_resize(s, x->b->cq.cqn, mem_self(s), (uintptr_t)larger, LARGER, 64),
+			 0);
+}
+
+/* As before a key of the program ends: its users lose their gates. */
+static void shut_gates(struct scene *x)
+{
+	eng_mkey_quiesce(seg_of(x), x->b->key >> 8);
+}
+
+static bool stopped_at(uint32_t n, void (*meanwhile)(struct scene *x))
 {
 	struct scene x = {.is = &burst};
 	void *state;
@@ -141,14 +173,14 @@ static bool stopped_at(uint32_t n)
 	tell(x.e->go[1]);
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
 	look();
-	nop(&x);
-	assert_memory_equal(seen, z.cq->buf, nseen * 64);
+	meanwhile(&x);
+	assert_memory_equal(seen, first_buf, nseen * 64);
 	if (WIFSTOPPED(status)) {
 		kill(x.e->pid, SIGCONT);
 		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
 		assert_int_equal(status, 0);
 		settle(&x);
-		check(&x, true, 1);
+		check(&x, true, meanwhile == nop);
 		close(x.e->go[1]);
 		close(x.e->tell[0]);
 		scene_end(&x, &state);
@@ -158,14 +190,30 @@ static bool stopped_at(uint32_t n)
 	return false;
 }
 
-static void stopped_at_every_step(void **state)
+static void at_every_step_do(void (*meanwhile)(struct scene *x))
 {
 	uint32_t n = 1;
 
-	for (; stopped_at(n); n++)
+	for (; stopped_at(n, meanwhile); n++)
 		assert_true(n < MAX_STEPS);
 	print_message("stopped at %u steps\n", n - 1);
 	assert_true(n > 30);
+}
+
+/* Others complete to the same CQ meanwhile, which takes its lock from the stopped one. */
+static void stopped_at_every_step(void **state)
+{
+	at_every_step_do(nop);
+}
+
+static void resized_beside_one_stopped_at_every_step(void **state)
+{
+	at_every_step_do(resize);
+}
+
+static void keys_revoked_beside_one_stopped_at_every_step(void **state)
+{
+	at_every_step_do(shut_gates);
 }
 
 int main(void)
@@ -173,6 +221,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(killed_at_every_step),
 		cmocka_unit_test(stopped_at_every_step),
+		cmocka_unit_test(resized_beside_one_stopped_at_every_step),
+		cmocka_unit_test(keys_revoked_beside_one_stopped_at_every_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* CQE compression: which completions share a session, and what readers of all kinds see. */
+#include "engine/qp.h"
 #include "engine/test_zip.h"
+#include "engine/zip.h"
 #include "hw/qp.h"
 #include "hw/srq.h"
+
+#include <infiniband/verbs.h>
 
 static struct z_cq z;
 
@@ -234,21 +238,143 @@ static void parked_sender_keeps_nothing(void **state)
 	expect_nothing();
 }
 
+static void arm(struct t_pair *p, uint32_t word)
+{
+	struct t_cq *cq = &p->b->cq;
+	__be32 db[2] = {htobe32(word), htobe32(cq->cqn)};
+	uint64_t be;
+
+	memcpy(&be, db, 8);
+	cq->dbr[T_ARM] = htobe32(word);
+	eng_uar_write(&p->t->s, T_UAR, 0x20, be);
+}
+
+/* A sender has left its CPU after n messages of a longer burst: their completions wait. */
+static void keep(struct t_pair *p, uint32_t n, uint32_t first)
+{
+	struct seg *s = &p->t->s;
+	uint32_t cqn = p->b->cq.cqn;
+	struct hw_cq *cq;
+	struct eng_cqe c;
+
+	for (uint32_t i = 0; i < n; i++) {
+		cqe_init(&c, CQE_RESP_SEND, p->b->hw, p->b->qpn, first + i);
+		LAYOUT_SET(cqe64, c.b, byte_cnt, i + 1);
+		assert_int_equal(cq_begin(s, cqn, &c, &cq), 0);
+		cq_may_wait();
+		assert_int_equal(cq_write(s, cq, cqn, &c), 0);
+		cq_commit(s, cq, cqn, false);
+	}
+}
+
+static void expect_event(struct t_pair *p)
+{
+	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), 0);
+	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), -1);
+}
+
 static void one_event_for_a_session(void **state)
 {
 	struct t_pair *p = *state;
-	struct t_cq *cq = &p->b->cq;
-	uint64_t be;
-	__be32 db[2] = {0, htobe32(cq->cqn)};
 
 	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
-	memcpy(&be, db, 8);
-	cq->dbr[T_ARM] = 0;
-	eng_uar_write(&p->t->s, T_UAR, 0x20, be);
+	arm(p, 0);
 	burst(p, 8);
-	assert_int_equal(t_event(p->t, cq->evq[0]), 0);
-	assert_int_equal(t_event(p->t, cq->evq[0]), -1);
+	expect_event(p);
 	expect_burst(8, 0);
+}
+
+/* The resize command writes what waits into the old buffer, with its event, before the notice. */
+static void resize_with_waiting(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_cq *cq = &p->b->cq;
+	struct mlx5_cqe64 c;
+	uint8_t *next = aligned_alloc(4096, 64 << 7);
+	uint32_t n = 0;
+
+	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
+	keep(p, 4, 0);
+	/* Another thread has armed the CQ, and not yet written what waits. */
+	atomic_store(&cq->hw->armed, HW_CQ_ANY);
+	memset(next, 0xf1, 64 << 7);
+	assert_int_equal(
+		eng_cq_resize(&p->t->s, cq->cqn, mem_self(&p->t->s), (uintptr_t)next, 7, 64), 0);
+	expect_event(p);
+	expect_burst(4, 0);
+	assert_int_equal(z.sessions, 1);
+	assert_true(z_poll(&z, &c));
+	assert_int_equal(c.op_own >> 4, MLX5_CQE_RESIZE_CQ);
+	expect_nothing();
+	cq->buf = next;
+	cq->log_size = 7;
+	for (uint32_t i = 0; i < 40; i++) {
+		uint32_t k = 1 + i * 7 % 16;
+
+		burst(p, k);
+		expect_burst(k, n);
+		n += k;
+	}
+	expect_nothing();
+	assert_in_range(z.sessions, 30, 60);
+	free(next);
+}
+
+/* No room for what waits, or for the notice behind it: the CQ stays as it is. */
+static void resize_without_room(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_cq *cq = &p->b->cq;
+
+	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
+	keep(p, 4, 0);
+	assert_int_equal(eng_cq_resize(&p->t->s, cq->cqn, mem_self(&p->t->s), 0, 2, 64), -ENOSPC);
+	expect_burst(4, 0);
+	expect_nothing();
+	keep(p, 3, 4);
+	cq_flush(&p->t->s, cq->cqn);
+	expect_burst(3, 4);
+}
+
+/* The program's buffer is gone: the CQ is in error, and the device thread does not try for ever. */
+static void buffer_is_gone(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_cq *cq = &p->b->cq;
+
+	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
+	keep(p, 3, 0);
+	munmap(cq->buf, 64 << T_CQ_LOG);
+	park_rouse(&p->t->s, cq->hw->mem.slot);
+	for (int i = 0; i < 3; i++) {
+		eng_run_due(&p->t->s);
+		t_now += 20000000;
+	}
+	assert_int_equal(hw_cq_error(cq->hw), HW_CQ_ERR_BUFFER);
+	assert_int_equal(eng_run_due(&p->t->s), UINT64_MAX);
+	assert_int_equal(t_event(p->t, cq->evq[1]), IBV_EVENT_CQ_ERR);
+}
+
+/* A sender ends between two pieces of a title: it is not taken for a written one. */
+static void half_a_title(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_cq *cq = &p->b->cq;
+	struct zip_next x;
+	uint8_t *title;
+
+	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
+	title = (uint8_t *)z_at(cq, 0);
+	keep(p, 4, 7);
+	assert_true(zip_next(&p->t->s, cq->hw, &x));
+	assert_int_equal(x.n, 4);
+	assert_false(zip_written(&p->t->s, cq->hw, &x));
+	memcpy(title, x.cqe, 64 - ZIP_LAST);
+	assert_false(zip_written(&p->t->s, cq->hw, &x));
+	memcpy(title, x.cqe, 64);
+	assert_true(zip_written(&p->t->s, cq->hw, &x));
+	title[63] = MLX5_CQE_INVALID << 4; /* the program has read it (rxq_cq_decompress_v()) */
+	assert_true(zip_written(&p->t->s, cq->hw, &x));
 }
 
 /* Waiting completions take room, too. */
@@ -347,6 +473,10 @@ int main(void)
 		ZIP_TEST(error_after_a_session),
 		ZIP_TEST(parked_sender_keeps_nothing),
 		ZIP_TEST(one_event_for_a_session),
+		ZIP_TEST(resize_with_waiting),
+		ZIP_TEST(resize_without_room),
+		ZIP_TEST(buffer_is_gone),
+		ZIP_TEST(half_a_title),
 		ZIP_TEST(overrun),
 		cmocka_unit_test(receives_out_of_order),
 		ZIP_TEST(entries_of_128_bytes),

@@ -166,8 +166,8 @@ int zip_write(struct seg *s, const struct hw_cq *cq, const struct zip_next *x,
 		from[n++] = (struct iovec){(void *)x->mini[i], 64};
 	}
 	to[n] = (struct mem_vec){cq_slot_at(cq, x->at), 64};
-	from[n] = (struct iovec){(void *)x->cqe, 63};
-	from[n + 1] = (struct iovec){(void *)(x->cqe + 63), 1};
+	from[n] = (struct iovec){(void *)x->cqe, 64 - ZIP_LAST};
+	from[n + 1] = (struct iovec){(void *)(x->cqe + 64 - ZIP_LAST), ZIP_LAST};
 	mem_gate = gate;
 	rc = mem_writev(s, cq->mem, to, n + 1, from, n + 2);
 	mem_gate = NULL;

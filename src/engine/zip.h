@@ -34,6 +34,11 @@ struct zip_next {
 };
 /* False: none waits. */
 bool zip_next(const struct seg *s, const struct hw_cq *cq, struct zip_next *x);
+/*
+ * The last bytes, with the owner bit, are a vector of their own, and each vector may be a system
+ * call (memfd.c): with the WQE's counter they differ from what was there before.
+ */
+#define ZIP_LAST 4
 /* Write it, what makes it visible last. 0 or a mem_* error. */
 int zip_write(struct seg *s, const struct hw_cq *cq, const struct zip_next *x,
 	      struct seg_gate *gate);
