@@ -361,6 +361,14 @@ void cq_may_wait(void)
 	held.more = true;
 }
 
+/* Does the program sleep until this completion comes? Then it does not wait for others. */
+static bool is_awaited(const struct hw_cq *cq, const struct eng_cqe *c)
+{
+	uint32_t arm = atomic_load(&cq->armed);
+
+	return arm & HW_CQ_ANY || (arm & HW_CQ_SOLICITED && LAYOUT_GET(cqe64, c->b, se));
+}
+
 /* 0: continue as without compression, or held.kept; else a mem_* error. */
 static int cq_compress(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c)
 {
@@ -371,6 +379,8 @@ static int cq_compress(struct seg *s, struct hw_cq *cq, uint32_t cqn, const stru
 	if (zip_waiting(s, cq) && (zip_full(s, cq) || !zip_fits(s, cq, c)) &&
 	    cq_write_waiting(s, cq, cqn, &rc))
 		park_rouse(s, cq->dbr_mem.slot);
+	if (is_awaited(cq, c))
+		held.more = false;
 	if (rc || !zip_fits(s, cq, c) || !(held.more || zip_waiting(s, cq)))
 		return rc;
 	rc = zip_keep(s, cq, c, gate_of(s, cq));
@@ -567,6 +577,8 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 	cq_unlock(s, cq);
 	if (noted)
 		cq_pay_event(s, cqn, false);
+	/* What comes from now on does not wait (is_awaited()). */
+	cq_flush(s, cqn);
 }
 
 void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)

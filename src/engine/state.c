@@ -442,7 +442,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		park_look(s, qp->mem.slot); /* its device thread watches for later posts */
 	}
 	unlock_queues(s, qp);
-	if (to == PRM_QP_STATE_RST)
+	/* The program may take what the CQ has now for all of the QP's receives. */
+	if (to == PRM_QP_STATE_RST || to == PRM_QP_STATE_ERR)
 		cq_flush(s, qp->cqn_rcv);
 	if (to == PRM_QP_STATE_RTS)
 		sq_resume(s, qpn);

@@ -238,6 +238,7 @@ static void parked_sender_keeps_nothing(void **state)
 	expect_nothing();
 }
 
+/* `word`: 0 for any completion, 1 << 24 for a solicited one. */
 static void arm(struct t_pair *p, uint32_t word)
 {
 	struct t_cq *cq = &p->b->cq;
@@ -284,6 +285,41 @@ static void one_event_for_a_session(void **state)
 	expect_burst(8, 0);
 }
 
+/* A program that arms the CQ goes to sleep: it must not depend on a sender that may be stopped. */
+static void arming_ends_a_session(void **state)
+{
+	struct t_pair *p = *state;
+
+	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
+	keep(p, 4, 0);
+	expect_nothing();
+	arm(p, 0);
+	expect_event(p);
+	expect_burst(4, 0);
+	assert_int_equal(z.sessions, 1);
+	keep(p, 4, 4);
+	expect_nothing();
+	arm(p, 1 << 28 | 1 << 24);
+	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), -1);
+	expect_burst(4, 4);
+}
+
+static void awaited_completion_does_not_wait(void **state)
+{
+	struct t_pair *p = *state;
+
+	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
+	arm(p, 0);
+	keep(p, 1, 0);
+	expect_event(p);
+	expect_burst(1, 0);
+	/* Armed for a solicited one: others wait. */
+	arm(p, 1 << 28 | 1 << 24);
+	keep(p, 1, 1);
+	expect_nothing();
+	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), -1);
+}
+
 /* The resize command writes what waits into the old buffer, with its event, before the notice. */
 static void resize_with_waiting(void **state)
 {
@@ -318,6 +354,20 @@ static void resize_with_waiting(void **state)
 	expect_nothing();
 	assert_in_range(z.sessions, 30, 60);
 	free(next);
+}
+
+static void end_of_a_qp_ends_a_session(void **state)
+{
+	static const enum prm_qp_state to[] = {PRM_QP_STATE_ERR, PRM_QP_STATE_RST};
+	struct t_pair *p = *state;
+
+	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
+	for (uint32_t i = 0; i < 2; i++) {
+		keep(p, 4, i * 4);
+		expect_nothing();
+		assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, to[i]), 0);
+		expect_burst(4, i * 4);
+	}
 }
 
 /* No room for what waits, or for the notice behind it: the CQ stays as it is. */
@@ -473,6 +523,9 @@ int main(void)
 		ZIP_TEST(error_after_a_session),
 		ZIP_TEST(parked_sender_keeps_nothing),
 		ZIP_TEST(one_event_for_a_session),
+		ZIP_TEST(arming_ends_a_session),
+		ZIP_TEST(awaited_completion_does_not_wait),
+		ZIP_TEST(end_of_a_qp_ends_a_session),
 		ZIP_TEST(resize_with_waiting),
 		ZIP_TEST(resize_without_room),
 		ZIP_TEST(buffer_is_gone),
