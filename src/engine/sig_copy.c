@@ -459,7 +459,12 @@ static int end_close(struct eng_run *r, struct end *e)
 	e->open = false;
 	if (!e->out && e->f.in_sig) /* the message ends before its signature */
 		rc = wire_ends(&e->f, true);
-	return rc || !e->f.err.syndrome ? rc : report(r, &e->f, e->local);
+	if (rc || !e->f.err.syndrome)
+		return rc;
+	/* Before the report, which is made once for a key: this WQE may be executed again. */
+	if (e->local && LAYOUT_GET(qpc, r->qp->qpc, drain_sigerr))
+		r->qp->sq_drain = 1;
+	return report(r, &e->f, e->local);
 }
 
 /* A part of the list that is no signature key. */

@@ -204,6 +204,7 @@ bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			nbb = (pi - ci) & 0xffff;
 		ci = (ci + nbb) & 0xffff;
 		qp->sq_out = 0;
+		qp->sq_drain = 0;
 		qp->took = 0;
 		ack_end(qp);
 		atomic_store(&qp->sq_ci, ci);
@@ -329,6 +330,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	atomic_store(&qp->flush_pending, 0);
 	atomic_store(&qp->err_reported, 0);
 	qp->sq_out = 0;
+	qp->sq_drain = 0;
 	qp->took = 0;
 	ack_end(qp);
 	qp->sq_fail = 0;

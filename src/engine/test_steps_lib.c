@@ -455,6 +455,74 @@ static void check_tags(struct scene *x, bool whole)
 	assert_int_equal(count_events(x, x->b->evq, -1), 0);
 }
 
+/*
+ * The receiver's own send queue, which the child rings as a fork child would: a copy whose source
+ * has a wrong signature, and a WQE behind it.
+ */
+static void setup_sq_drain(struct scene *x)
+{
+	struct skey k = {.mem = {.kind = F_CRC32C, .ones = true}, .check = 0xff};
+	struct {
+		uint32_t meta[4];
+		struct mlx5_wqe_data_seg src, dest;
+	} w = {0};
+	struct klm part;
+	uint8_t bsf[64];
+
+	skey_make(&k, x->b, 1);
+	part = (struct klm){x->b->key, (uintptr_t)x->b->mem + F_KEY_AT, 516};
+	entry_set((void *)hw_klm_entry(seg_of(x), k.mk, 0), &part);
+	bsf_of(&k, bsf);
+	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++)
+		memcpy(hw_klm_entry(seg_of(x), k.mk, F_KLMS + i), bsf + i * 16, 16);
+	k.mk->klm_n = 1;
+	LAYOUT_SET(mkc, k.mk->mkc, bsf_en, 1);
+	key_open(k.mk, 0, 516, ALL);
+	mlx5dv_set_data_seg(&w.src, 512, k.mk->key, 0);
+	mlx5dv_set_data_seg(&w.dest, 512, x->b->key, (uintptr_t)x->b->mem);
+	x->b->hw->mmo = 1;
+	LAYOUT_SET(qpc, x->b->hw->qpc, drain_sigerr, 1);
+	t_post_quiet(x->b, &(struct t_wr){.opcode = MLX5_OPCODE_MMO,
+					  .opmod = WQE_OPMOD_MMO_DMA,
+					  .fm_ce_se = T_SIG,
+					  .raw = &w,
+					  .raw_len = sizeof(w)});
+	t_post_quiet(x->b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+}
+
+static void ring_receiver(struct scene *x, struct t_qp *c)
+{
+	eng_ring_sq(seg_of(x), x->b->qpn);
+}
+
+/* A drained queue has stopped behind the copy, and says so once. */
+static void check_sq_drain(struct scene *x, bool whole)
+{
+	uint32_t st = x->b->hw->state, sigs = 0, good = 0, drained = 0, fatal = 0;
+	struct mlx5_cqe64 *c;
+	int got;
+
+	while ((got = t_event(x->e->p.t, x->b->evq)) >= 0) {
+		drained += got == IBV_EVENT_SQ_DRAINED;
+		fatal += got == IBV_EVENT_QP_FATAL;
+	}
+	while ((c = t_poll(&x->b->cq))) {
+		sigs += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_SIG_ERR;
+		good += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_REQ;
+	}
+	count_events(x, x->b->cq.evq[0], 0);
+	assert_true(!whole || st == PRM_QP_STATE_SQD);
+	assert_int_equal(fatal, st == PRM_QP_STATE_ERR);
+	if (st == PRM_QP_STATE_ERR) {
+		assert_true(good <= 1 && drained <= 1);
+		return;
+	}
+	assert_int_equal(drained, st == PRM_QP_STATE_SQD);
+	assert_int_equal(good, drained);
+	assert_int_equal(sigs, drained);
+	assert_int_equal(x->b->hw->sq_ci, drained);
+}
+
 const struct scenario scenarios[] = {
 	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
 	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
@@ -475,6 +543,7 @@ const struct scenario scenarios[] = {
 	 check_tags, true},
 	{"unexpected message", PRM_ST_RC, true, setup_tags, send_unexpected, check_tags, true},
 	{"rendezvous", PRM_ST_RC, true, setup_tags, send_offer, check_tags, true},
+	{"drain of a send queue", PRM_ST_RC, false, setup_sq_drain, ring_receiver, check_sq_drain},
 	{"drain of a DCT", HW_ST_DCT, true, setup_drain, drain_target, check_drain},
 };
 const uint32_t nscenarios = sizeof(scenarios) / sizeof(scenarios[0]);

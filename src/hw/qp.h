@@ -113,6 +113,7 @@ struct hw_qp {
 	/* the current WQE is executed and its CQE is owed: 1 success, else 1 + the reason */
 	uint32_t sq_out;
 	uint32_t sq_out_len; /* byte count of that WQE */
+	uint32_t sq_drain;   /* a signature of the current WQE was wrong: SQD follows it */
 	/* the current WQE has disabled a key and must wait for this epoch; 0: none */
 	uint64_t took;
 	/*
