@@ -67,6 +67,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(sho, 1);
 	CAP(sigerr_cqe, 1);
 	CAP(sigerr_domain_and_sig_type, 1);
+	CAP(drain_sigerr, 1);
 	CAP(sig_block_4048, 1);
 	CAP(sig_crc32c, 1);
 	CAP(sig_crc64_xp10, 1);

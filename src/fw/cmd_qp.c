@@ -41,6 +41,11 @@ FW_KIND(QP, hw_qp, .name = "qp", .stage = FW_STAGE_QUEUE,
 
 #define QPC(f) LAYOUT_GET(qpc, qpc, f)
 
+bool fw_may_drain(uint32_t st)
+{
+	return st == PRM_ST_RC || st == PRM_ST_UC || st == PRM_ST_XRC;
+}
+
 static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 {
 	uint64_t st = QPC(st), rq_type = QPC(rq_type);
@@ -67,7 +72,7 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_OFFLOAD;
 	if (QPC(end_padding_mode))
 		return FW_R_QPC_END_PADDING;
-	if (QPC(drain_sigerr))
+	if (QPC(drain_sigerr) && !fw_may_drain((uint32_t)st))
 		return FW_R_QPC_DRAIN_SIGERR;
 	if (QPC(log_num_dci_stream_channels) > (st == PRM_ST_DCI ? HW_LOG_MAX_DCI_STREAMS : 0))
 		return FW_R_QPC_DCI_STREAMS;

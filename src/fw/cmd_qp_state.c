@@ -31,6 +31,7 @@ enum { /* opt_param_mask */
        OPT_Q_KEY = 1 << 5,
        OPT_RNR_TIMEOUT = 1 << 6,
        OPT_PM_STATE = 1 << 10,
+       OPT_DRAIN_SIGERR = 1 << 11, /* MLX5_QPC_OPT_MASK_INIT2INIT_DRAIN_SIGERR of rdma-core */
        OPT_LAG_TX_AFF = 1 << 15,
        OPT_PRI_PORT = 1 << 16,
        OPT_COUNTER_SET_ID = 1 << 25,
@@ -67,10 +68,10 @@ static const struct transition {
 	 I2I,
 	 PRM_QP_STATE_INIT,
 	 PRM_QP_STATE_INIT,
-	 {OPT_ACCESS | OPT_PKEY_INDEX | OPT_PRI_PORT | OPT_LAG_TX_AFF,
-	  OPT_RWE | OPT_PKEY_INDEX | OPT_PRI_PORT | OPT_LAG_TX_AFF,
+	 {OPT_ACCESS | OPT_PKEY_INDEX | OPT_DRAIN_SIGERR | OPT_PRI_PORT | OPT_LAG_TX_AFF,
+	  OPT_RWE | OPT_PKEY_INDEX | OPT_DRAIN_SIGERR | OPT_PRI_PORT | OPT_LAG_TX_AFF,
 	  OPT_PKEY_INDEX | OPT_Q_KEY | OPT_PRI_PORT,
-	  OPT_ACCESS | OPT_PKEY_INDEX | OPT_PRI_PORT | OPT_LAG_TX_AFF}},
+	  OPT_ACCESS | OPT_PKEY_INDEX | OPT_DRAIN_SIGERR | OPT_PRI_PORT | OPT_LAG_TX_AFF}},
 	{PRM_OP_INIT2RTR_QP,
 	 I2R,
 	 PRM_QP_STATE_INIT,
@@ -130,6 +131,7 @@ static const struct taken_field {
 	F(q_key, R2I, OPT_Q_KEY),
 	F(lag_tx_port_affinity, R2I, OPT_LAG_TX_AFF),
 	F(counter_set_id, R2I, OPT_COUNTER_SET_ID),
+	F(drain_sigerr, R2I, OPT_DRAIN_SIGERR),
 	F(mtu, I2R, 0),
 	F(log_msg_max, I2R, 0),
 	F(remote_qpn, I2R, 0),
@@ -217,6 +219,8 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 		return FW_R_PATH_PKEY;
 	if (QPC(atomic_mode) > PRM_ATOMIC_UP_TO_8B)
 		return FW_R_QPC_ATOMIC_MODE;
+	if (QPC(drain_sigerr) && !fw_may_drain(st))
+		return FW_R_QPC_DRAIN_SIGERR;
 	if (t->bit == I2R) {
 		if (QPC(mtu) < 1 || QPC(mtu) > (st == PRM_ST_UD ? port->max_mtu : port->active_mtu))
 			return FW_R_QPC_MTU;

@@ -644,7 +644,7 @@
 	X(QPC_END_PADDING, 0x50016, BAD_PARAM, "qpc.end_padding_mode",                             \
 	  MUST_BE_0("cap end_pad is 0", CAP(end_pad)))                                             \
 	X(QPC_DRAIN_SIGERR, 0x50017, BAD_PARAM, "qpc.drain_sigerr",                                \
-	  MUST_BE_0("cap drain_sigerr is 0", CAP(drain_sigerr)))                                   \
+	  ALLOWED("0, or 1 if qpc.st is RC, UC or XRC"))                                           \
 	X(QPC_DCI_STREAMS, 0x50020, BAD_PARAM, "qpc.log_num_dci_stream_channels",                  \
 	  ALLOWED("0, or of a DC initiator at most cap log_max_dci_stream_channels",               \
 		  CAP(log_max_dci_stream_channels)))                                               \

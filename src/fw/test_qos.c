@@ -151,6 +151,38 @@ static uint32_t set_mmo(struct env *e, uint32_t on)
 	return run(e, e->in, 0x1d0, OUT(init2init_qp));
 }
 
+static uint32_t set_drain(struct env *e, uint32_t on)
+{
+	LAYOUT_SET(qpc, b_modify_qp(e, PRM_OP_INIT2INIT_QP, 1 << 11), drain_sigerr, on);
+	return run(e, e->in, IN(init2init_qp), OUT(init2init_qp));
+}
+
+/* As mlx5_modify_qp_drain_sigerr() of libmlx5 does after each RST2INIT. */
+static void test_pipelining_is_switched_on(void **state)
+{
+	struct env *e = *state;
+	struct hw_qp *qp = hw_qp(&e->s, e->qp);
+
+	qp_to(e, PRM_QP_STATE_INIT);
+	assert_int_equal(LAYOUT_GET(qpc, qp->qpc, rwe), 1);
+	assert_int_equal(set_drain(e, 1), FW_OK);
+	assert_int_equal(LAYOUT_GET(qpc, qp->qpc, drain_sigerr), 1);
+	assert_int_equal(LAYOUT_GET(qpc, qp->qpc, rwe), 1); /* not selected, not changed */
+	b_id(e, PRM_OP_2RST_QP, e->qp);
+	assert_int_equal(run(e, e->in, IN(qp_2rst), OUT(qp_2rst)), FW_OK);
+	b_rst2init(e);
+	assert_int_equal(run(e, e->in, IN(rst2init_qp), OUT(rst2init_qp)), FW_OK);
+	assert_int_equal(LAYOUT_GET(qpc, qp->qpc, drain_sigerr), 0);
+	qp->st = PRM_ST_DCI;
+	assert_int_equal(set_drain(e, 1), FW_BAD_PARAM);
+	assert_int_equal(set_drain(e, 0), FW_OK);
+	qp->st = PRM_ST_UD;
+	assert_int_equal(set_drain(e, 0), FW_BAD_PARAM);
+	qp->st = PRM_ST_XRC;
+	assert_int_equal(set_drain(e, 1), FW_OK);
+	qp->st = PRM_ST_RC;
+}
+
 /* As qp_enable_mmo() of libmlx5 does after each RST2INIT. */
 static void test_copies_are_switched_on(void **state)
 {
@@ -260,7 +292,7 @@ static void test_caps_name_what_is_there(void **state)
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, crypto), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, sho), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, sigerr_domain_and_sig_type), 1);
-	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, drain_sigerr), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, drain_sigerr), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, dma_mmo_qp), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, log_dma_mmo_max_size), HW_LOG_MAX_MMO);
 }
@@ -299,6 +331,7 @@ int main(void)
 		sched_test(test_qps_in_queue_groups),
 		sched_test(test_an_extension_without_options),
 		sched_test(test_copies_are_switched_on),
+		sched_test(test_pipelining_is_switched_on),
 		sched_test(test_responder_groups_are_for_rc),
 		sched_test(test_sqs_in_queue_groups),
 		sched_test(test_reserved_qpns),

@@ -26,9 +26,10 @@ static void test_get_context_answers_libmlx5(void **state)
 	assert_int_equal(r.log_uar_size, 12);
 	assert_int_equal(r.num_uars_per_page, 1);
 	assert_int_equal(r.num_ports, TEST_PORTS);
-	/* without core clock page, real-time timestamps and SQD */
+	/* without core clock page and real-time timestamps */
 	assert_int_equal(r.comp_mask, MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY |
 					      MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE |
+					      MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_SQD2RTS |
 					      MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG);
 	assert_int_equal(r.dump_fill_mkey, HW_KEY_DUMP_FILL);
 	assert_int_equal(r.max_send_wqebb, 1 << c->log_max_qp_sz);

@@ -81,6 +81,7 @@ static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_uco
 		.clock_info_versions = 1 << MLX5_IB_CLOCK_INFO_V1,
 		.comp_mask = MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY |
 			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE |
+			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_SQD2RTS |
 			     MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG,
 		.dump_fill_mkey = HW_KEY_DUMP_FILL,
 		.eth_min_inline = hw_port_is_eth(mlx5_port(ctx, 1)) ? MLX5_USER_INLINE_MODE_L2
