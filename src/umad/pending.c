@@ -251,14 +251,17 @@ void umad_send_waits(struct seg *s, uint32_t i, struct mad_send *m)
 		umad_send_end(s, ref);
 }
 
-/* mad.c, rcv_has_same_gid() */
+/*
+ * mad.c, rcv_has_same_gid(). It compares GIDs with the bytes of a GRH, where a packet over IPv4 has
+ * the end of another header: no answer over IPv4 belongs to a request.
+ */
 static bool same_gid(struct seg *s, uint32_t port, const struct ib_user_mad_hdr *h,
 		     const uint8_t *mad, const struct umad_pkt *p)
 {
 	const struct hw_port *own = hw_port(s, port);
 	bool sent_resp = mad_is_response(mad);
 
-	if (sent_resp == mad_is_response(p->mad) || !h->grh_present != !p->grh)
+	if (sent_resp == mad_is_response(p->mad) || !h->grh_present != !p->grh || umad_over_ipv4(p))
 		return false;
 	/* The answer came here: compare it with the address that the request went to. */
 	if (!sent_resp)

@@ -112,6 +112,10 @@ bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p);
  */
 int umad_eth_dest(struct seg *s, uint32_t port, uint32_t gid_kind, const uint8_t sgid[16],
 		  const uint8_t dgid[16], uint32_t *dest);
+/* Does a packet with this header travel over IPv4: RoCE v2 between IPv4's GIDs? */
+bool umad_over_ipv4(const struct umad_pkt *p);
+/* The service level that arrives: that of the VLAN's tag (mlx5/cq.c, handle_responder()). */
+uint8_t umad_arriving_sl(const struct hw_port *p, uint32_t gid_kind, uint8_t sl);
 /* The hop limit of an answer to such a packet (ib_init_ah_attr_from_wc()). */
 uint8_t umad_answer_hops(const struct hw_port *p, uint32_t gid_kind, const uint8_t sgid[16]);
 /* Does the port accept a packet with this header? */

@@ -28,6 +28,18 @@ int umad_eth_dest(struct seg *s, uint32_t port, uint32_t kind, const uint8_t sgi
 	return r;
 }
 
+bool umad_over_ipv4(const struct umad_pkt *p)
+{
+	return p->grh && hw_gid_type(p->gid_kind) == HW_GID_ROCE_V2 && ib_gid_is_ip4(p->sgid);
+}
+
+uint8_t umad_arriving_sl(const struct hw_port *p, uint32_t kind, uint8_t sl)
+{
+	if (!hw_port_is_eth(p))
+		return sl;
+	return hw_gid_vlan(kind) ? sl & 7 : 0;
+}
+
 uint8_t umad_answer_hops(const struct hw_port *p, uint32_t kind, const uint8_t sgid[16])
 {
 	if (!hw_port_is_eth(p) ||

@@ -136,6 +136,19 @@ static void bad_pkey(struct seg *s, uint32_t port, const struct umad_pkt *p)
 	fab_notice_key(s, port, TRAP_BAD_PKEY, &k);
 }
 
+/*
+ * What the receiver reads from the headers: ib_init_ah_attr_from_wc() of verbs.c takes traffic
+ * class and flow label from a GRH's first word, which is zero before an IPv4 header.
+ */
+static void read_headers(const struct hw_port *to, struct umad_pkt *p)
+{
+	p->sl = umad_arriving_sl(to, p->gid_kind, p->sl);
+	if (umad_over_ipv4(p)) {
+		p->traffic_class = 0;
+		p->flow_label = 0;
+	}
+}
+
 /* True: the port has answered it, and p->mad is the answer. */
 static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 {
@@ -152,6 +165,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		lost(s, p, "the GID is not that of the port");
 		return false;
 	}
+	read_headers(hw_port(s, port), p);
 	if (!p->qpn)
 		p->pkey_index = 0;
 	else if (!pkey_arrives(hw_port(s, p->from), hw_port(s, port), &p->pkey_index)) {

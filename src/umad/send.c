@@ -39,7 +39,7 @@ void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 
 	p->from = port;
 	p->qpn = a->qpn;
-	p->dst_qpn = be32_load(&h->qpn);
+	p->dst_qpn = be32_load(&h->qpn) & 0xffffff; /* DestQP of a BTH: IBA 9.2.4 */
 	p->pkey_index = h->pkey_index;
 	p->slid = fab_port_addr(s, port) | umad_path_bits(from, h->path_bits);
 	p->dlid = be16_load(&h->lid);

@@ -201,7 +201,7 @@ static const struct qpn qpns[] = {
 	{"a GMP from QP0 to QP0", 0, 0, PERF, 1, false},
 	{"an SMP from QP1 to QP1", 1, 1, SMI, 0x11, false},
 	{"to QP2", 1, 2, PERF, 1, false},
-	{"to a QPN of more than 24 bits", 1, 0x1000001, PERF, 1, false},
+	{"to a QPN of more than 24 bits: IBA 9.2.4", 1, 0x1000001, PERF, 1, true},
 };
 
 static void to_a_queue_pair(void **state)
@@ -213,7 +213,7 @@ static void to_a_queue_pair(void **state)
 	agent(fd, r->own, r->own ? PERF : SMI, 0);
 	put(fd, &p);
 	if (r->arrives)
-		assert_int_equal(got(fd).hdr.qpn, htonl(r->qpn));
+		assert_int_equal(got(fd).hdr.qpn, htonl(r->qpn & 0xffffff));
 	else
 		timed_out(fd, &p);
 }
