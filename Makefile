@@ -77,7 +77,7 @@ install: build
 
 # Without the tests, which take most of the time to build.
 PROGRAM = softhca src/shim/libsofthca.so src/devx/libdevx.so.1.0.0 src/devx/libdevx.a
-ORACLE = tests/abi/abi tests/abi/files tests/ucma/ucma_rows tests/oracle/oracle_random
+ORACLE = tests/abi/abi tests/abi/files tests/ucma/ucma_rows tests/oracle/oracle_random tests/oracle/umad/oracle_umad
 install-program: deps configured
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
 	@ninja -C $(BUILD) $(PROGRAM)

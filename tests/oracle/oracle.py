@@ -21,6 +21,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 SHOWN = 40  # differences of a family
+HANGS = 1200  # seconds of a family, which takes a minute: beyond that it hangs (`guest` has the same bound)
 
 
 class Family:
@@ -47,6 +48,7 @@ FAMILIES = [
     Family('random', 'BUILD/tests/oracle/oracle_random', [], ['-r'], lane='abi'),
     Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES,
            lane='ucma'),
+    Family('umad', 'BUILD/tests/oracle/umad/oracle_umad', [], [], ADDRESSES, lane='umad'),
 ]
 
 
@@ -98,7 +100,8 @@ def ask_ours(build, families, out):
     for f in families:
         command = [build + '/softhca', 'run', *ETHERNET, *f.options, '--'] + argv(build, f, f.ours)
         with open(out + '/' + f.name + '.ours', 'w') as to:
-            p = subprocess.run(command, stdout=to, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
+            p = subprocess.run(['timeout', '--foreground', str(HANGS)] + command, stdout=to, stderr=subprocess.PIPE,
+                               stdin=subprocess.DEVNULL, text=True)
         if p.returncode:
             sys.exit('%s here: status %d\n%s' % (f.name, p.returncode, p.stderr))
 
