@@ -6,6 +6,7 @@
  */
 #include "fabric/fabric.h"
 #include "fabric/count.h"
+#include "fabric/notice.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -132,6 +133,28 @@ static void update_sysfs(struct seg *s, uint32_t port, const struct hw_hca *hca,
 		r = fab_sysfs_update_tables(s, port, root);
 	if (r < 0 && r != -ENOENT)
 		TRACE(LOG_ERROR, "sysfs of port %u not updated: %d", port, r);
+}
+
+void fab_describe(struct seg *s, uint32_t hca, const char *text, size_t n)
+{
+	const struct hw_hca *h = hw_hca(s, hca);
+	const struct hw_host *host = h ? seg_live(s, SEG_T_HOST, h->host) : NULL;
+	struct fab_node *node = h ? fab_node(s, h->node) : NULL;
+	char desc[sizeof(node->desc)] = {0}, root[320];
+	int r;
+
+	if (!node || !host)
+		return;
+	memcpy(desc, text, n < sizeof(desc) ? n : sizeof(desc));
+	memcpy(node->desc, desc, sizeof(desc));
+	for (uint32_t i = 0; i < h->nports; i++)
+		fab_notice_local(s, h->port[i], FAB_LOCAL_NODE_DESC);
+	if (!s->dir[0])
+		return;
+	snprintf(root, sizeof(root), "%s/host/%.31s", s->dir, host->name);
+	r = fab_sysfs_update_desc(s, h, root);
+	if (r < 0 && r != -ENOENT)
+		TRACE(LOG_ERROR, "node_desc of adapter %u not updated: %d", hca, r);
 }
 
 void fab_sm_kick(struct seg *s)

@@ -95,6 +95,11 @@ struct fab_hw_counter {
 	uint64_t value;
 };
 bool fab_hw_counter(const struct seg *s, uint32_t port, uint32_t i, struct fab_hw_counter *c);
+/*
+ * An adapter's NodeDescription becomes the first 64 bytes, which trap 144 reports:
+ * node_desc_store() of the kernel's sysfs.c, mlx5_ib_modify_device(). For the supervisor alone.
+ */
+void fab_describe(struct seg *s, uint32_t hca, const char *text, size_t n);
 /* The fabric ends: raise DEVICE_FATAL on every async event file. */
 void fab_devices_gone(struct seg *s);
 
@@ -118,6 +123,8 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
  * times. 0 or -errno; -ENOENT: there is no tree.
  */
 int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root);
+/* the same for an adapter's node_desc */
+int fab_sysfs_update_desc(struct seg *s, const struct hw_hca *hca, const char *root);
 /* the same for P_Keys and GIDs */
 int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root);
 int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root,

@@ -300,6 +300,20 @@ static int put_guid(struct tree *t, int dir, const char *name, uint64_t guid)
 			(unsigned int)(guid & 0xffff));
 }
 
+/* node_desc_show() of the kernel's sysfs.c. The file is writable, so it shares no text. */
+static int show_desc(struct seg *s, const struct hw_hca *hca, char *to, size_t size)
+{
+	return snprintf(to, size, "%.64s\n", fab_node(s, hca->node)->desc);
+}
+
+static int render_desc(struct seg *s, const struct hw_hca *hca, int dir)
+{
+	char text[80];
+	int n = show_desc(s, hca, text, sizeof(text));
+
+	return tree_write(NULL, dir, "node_desc", 0644, text, (size_t)n);
+}
+
 static int render_ibdev(int pci, const struct view *v)
 {
 	_cleanup_close_ int cls = tree_enter(pci, "infiniband");
@@ -310,8 +324,7 @@ static int render_ibdev(int pci, const struct view *v)
 	TREE_STEP(r, tree_put(v->tree, dir, "node_type", "1: CA\n"));
 	TREE_STEP(r, put_guid(v->tree, dir, "node_guid", v->hca->node_guid));
 	TREE_STEP(r, put_guid(v->tree, dir, "sys_image_guid", v->hca->sys_image_guid));
-	TREE_STEP(r, tree_put(v->tree, dir, "node_desc", "%.64s\n",
-			      fab_node(v->s, v->hca->node)->desc));
+	TREE_STEP(r, render_desc(v->s, v->hca, dir));
 	TREE_STEP(r, tree_put(v->tree, dir, "fw_ver", "%s\n", v->ids->fw_ver));
 	TREE_STEP(r, tree_put(v->tree, dir, "hw_rev", "%x\n", v->ids->hw_rev));
 	TREE_STEP(r, tree_put(v->tree, dir, "hca_type", "%s\n", v->ids->hca_type));
@@ -502,6 +515,19 @@ int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root)
 	}
 	TREE_STEP(r, fab_net_update(s, port, top));
 	return r;
+}
+
+int fab_sysfs_update_desc(struct seg *s, const struct hw_hca *hca, const char *root)
+{
+	_cleanup_close_ int top = -1;
+	_cleanup_close_ int dir = -1;
+	char text[80];
+	int n, r = open_port(s, hw_port(s, hca->port[0]), root, "/../..", &top, &dir);
+
+	if (r)
+		return r;
+	n = show_desc(s, hca, text, sizeof(text));
+	return tree_replace_mode(top, dir, "node_desc", 0644, text, (size_t)n);
 }
 
 int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root)

@@ -165,6 +165,11 @@ static int put(int tmp, const char *own, int dir, const char *name)
 
 int tree_replace(int tmp, int dir, const char *name, const char *text, size_t len)
 {
+	return tree_replace_mode(tmp, dir, name, 0444, text, len);
+}
+
+int tree_replace_mode(int tmp, int dir, const char *name, mode_t mode, const char *text, size_t len)
+{
 	char own[32];
 	int fd, r;
 
@@ -172,11 +177,11 @@ int tree_replace(int tmp, int dir, const char *name, const char *text, size_t le
 		return 0;
 	snprintf(own, sizeof(own), ".new.%ld", syscall(SYS_gettid));
 	unlinkat(tmp, own, 0); /* an earlier writer of this name died midway */
-	fd = make(tmp, own, 0444, text, len);
+	fd = make(tmp, own, mode, text, len);
 	if (fd < 0)
 		return fd;
 	/* The umask belongs to some program. */
-	r = fchmod(fd, 0444) < 0 ? -errno : put(tmp, own, dir, name);
+	r = fchmod(fd, mode) < 0 ? -errno : put(tmp, own, dir, name);
 	close(fd);
 	if (r)
 		unlinkat(tmp, own, 0);

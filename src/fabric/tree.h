@@ -53,6 +53,9 @@ int tree_symlink(int dir, const char *name, const char *fmt, ...)
  * A new file, created under a temporary name in `tmp` (same file system), then put in the old one's
  * place: a reader sees old or new. A file that has this text stays.
  */
+int tree_replace_mode(int tmp, int dir, const char *name, mode_t mode, const char *text,
+		      size_t len);
+/* The same with mode 0444. */
 int tree_replace(int tmp, int dir, const char *name, const char *text, size_t len);
 
 #endif

@@ -281,6 +281,24 @@ int link_cm_ids(struct link *l, uint32_t hca)
 	return r ? r : fd < 0 ? -EMFILE : fd;
 }
 
+int link_store(struct link *l, uint32_t hca)
+{
+	struct link_msg m = {.op = LINK_STORE, .hca = hca};
+	int fd, r = ask(l, &m, -1, &fd);
+
+	return r ? r : fd < 0 ? -EMFILE : fd;
+}
+
+int link_stores_settle(struct link *l)
+{
+	struct link_msg m = {.op = LINK_STORE, .arg = 1};
+	int fd, r = ask(l, &m, -1, &fd);
+
+	if (fd >= 0)
+		sys_close(fd);
+	return r;
+}
+
 /* ---- joining */
 
 /*

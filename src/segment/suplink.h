@@ -65,6 +65,9 @@ enum link_op {
 		    */
 	LINK_GMP,  /* a struct cm_pkt behind it has come to a port, for its host's kernel. No reply.
 		    */
+	/* {hca: SEG_T_HCA index} -> fd: a pipe for writes of its node_desc; {arg: 1}: store what
+	   such pipes hold */
+	LINK_STORE,
 };
 
 /* Bits of a status request: which hosts are shown. 0: all. */
@@ -137,6 +140,11 @@ int link_ask_more(struct link *l, struct link_msg *m, const void *out, size_t n,
 		  size_t *room);
 /* LINK_CM_IDS: the descriptor, or -errno. */
 int link_cm_ids(struct link *l, uint32_t hca);
+/* LINK_STORE: the pipe, at the lowest free number (close-on-exec), or -errno. */
+int link_store(struct link *l, uint32_t hca);
+int link_stores_settle(struct link *l);
+/* In the fabric's directory while such pipes are open. */
+#define STORES_FILE "stores"
 /* *fd is the new virtual file's descriptor (close-on-exec), at the lowest free number as open(2)
  * gives. */
 int link_open_file(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,

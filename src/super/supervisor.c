@@ -170,6 +170,7 @@ void sup_finish(struct sup *sup)
 	sup_work_finish(sup);
 	sup_links_free(sup, true);
 	sup_cm_free(sup);
+	sup_stores_free(sup);
 	sup_files_free(sup);
 	netns_finish(&sup->netns);
 	if (sup->listen.fd >= 0)

@@ -137,6 +137,7 @@ struct sup {
 	uint64_t cm_at;   /* the connection managers' next deadline */
 	uint64_t mads_at; /* when the next MAD of a dead process times out */
 	struct sup_work work;
+	struct sup_store *stores;
 	struct sup_cm *cm; /* the hosts' connection managers (sup_cm.c) */
 	struct netns netns;
 	uint64_t trim_at;        /* when to look at the segment's memory */
@@ -262,6 +263,11 @@ int sup_console_names(struct sup *sup, const struct topo *t);
 /* Pull a port's cable, or plug it again. 0; -ENOLINK: it never had one; -errno. */
 int sup_cable(struct sup *sup, uint32_t port, bool in);
 void sup_console_free(struct sup *sup);
+
+/* ---- files in sysfs that programs write (sup_store.c) */
+/* LINK_STORE */
+int sup_store(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
+void sup_stores_free(struct sup *sup);
 
 /* ---- rdma_cm (sup_cm.c) */
 int sup_cm_init(struct sup *sup);

@@ -30,6 +30,13 @@ static const struct row rows[] = {
 	{"Set(ClassPortInfo)", PERF, 1, SET, 0x01, 0, BAD_ATTR},
 	{"a performance attribute of nobody", PERF, 1, GET, 0x7777, 0, BAD_ATTR},
 	{"vendor class 9", 0x09, 1, GET, 0x01, 0, BAD_ATTR},
+	/* mstflint, mtcr_ul/mtcr_ib_ofed.c: its accesses to registers, and vendstat's */
+	{"ConfigSpaceAccess of class 9", 0x09, 1, GET, 0x50, 0x14, BAD_ATTR},
+	{"a write by ConfigSpaceAccess", 0x09, 1, SET, 0x50, 0x14, BAD_ATTR},
+	{"ConfigSpaceAccess of class 10", 0x0a, 1, GET, 0x50, 0x14, BAD_ATTR},
+	{"SwReset", 0x0a, 1, SET, 0x12, 15, BAD_ATTR},
+	{"ConfigSpaceAccess by SMP", SMI, 1, GET, 0xff50, 0x14, BAD_ATTR},
+	{"AccessRegister by SMP", SMI, 1, SET, 0xff52, 0, BAD_ATTR},
 	{"vendor class 10", 0x0a, 1, GET, 0x17, 0, BAD_ATTR},
 	{"congestion control", 0x21, 2, GET, 0x01, 0, BAD_ATTR},
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the wrappers that open files by path. attach.c opens device nodes; all other files below our
- * root are read-only, like the sysfs attributes that they represent.
+ * root are read-only, like the sysfs attributes that they represent, but for those of store.c.
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/paths.h"
+#include "shim/files/store.h"
 #include "shim/refused.h"
 #include "shim/wrap.h"
 #include "util/log.h"
@@ -74,6 +75,12 @@ static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *
 		r = shim_dev_open(minor, flags);
 		TRACE(LOG_SHIM, "open device 231:%u: %d", minor, r);
 		return r;
+	}
+	if (store_is(m)) {
+		if ((flags & O_ACCMODE) != O_RDONLY &&
+		    (r = store_open(dirfd, m, flags)) != STORE_OTHER)
+			return r;
+		store_settle();
 	}
 	if (!paths_is_mapped(m, b))
 		return OPEN_NEXT;
