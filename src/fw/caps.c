@@ -34,10 +34,10 @@
 	.log_max_ra_req_qp = 4, .log_max_ra_res_qp = 4, .max_wqe_sz_sq = 1024,                    \
 	.max_wqe_sz_rq = 512, .log_max_klm_list_size = 9, .max_indirection = HW_MAX_INDIRECTION,  \
 	.log_pg_sz = 12, .log_bf_reg_size = 0, .cqe_version = 1, .cqe_128_always = true,          \
-	.cqe_compression_max_num = HW_ZIP_MAX,                                                    \
-	.device_frequency_khz = 1000000, .local_ca_ack_delay = 16, .max_mtu = IBV_MTU_4096,       \
-	.num_comp_vectors = HW_COMP_VECTORS, .max_mr_size = UINT64_MAX,                           \
-	.page_size_cap = ~UINT64_C(0xfff), .max_sge = 30, .max_recv_sge = 32, .max_sge_rd = 30,   \
+	.cqe_compression_max_num = HW_ZIP_MAX, .device_frequency_khz = 1000000,                   \
+	.local_ca_ack_delay = 16, .max_mtu = IBV_MTU_4096, .num_comp_vectors = HW_COMP_VECTORS,   \
+	.max_mr_size = UINT64_MAX, .page_size_cap = ~UINT64_C(0xfff), .max_sge = 30,              \
+	.max_recv_sge = 32, .max_sge_rd = 30,                                                     \
 	.atomic_operations =                                                                      \
 		FW_ATOMIC_CS | FW_ATOMIC_FA | FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA,          \
 	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_mw = (1 << 17) - 1, \
