@@ -578,6 +578,8 @@ static bool matches(const struct eng_run *r)
 static enum eng_out tm_message(struct eng_run *r, struct hw_qp *peer, struct message *m)
 {
 	uint32_t what = TMH_NO_TAG;
+	unsigned long tag;
+	const char *name;
 	int idx, n = peek(r, m->head, sizeof(m->head));
 
 	if (n < 0)
@@ -593,18 +595,20 @@ static enum eng_out tm_message(struct eng_run *r, struct hw_qp *peer, struct mes
 		return rc_receive(r, peer, m->op);
 	if (what == TMH_RNDV && r->qp->fin_owed) /* one at a time */
 		return ENG_LOCKED;
-	idx = take(r, m->tm, peer, LAYOUT_GET(tmh, m->head, tag), matches(r));
+	tag = LAYOUT_GET(tmh, m->head, tag);
+	name = what == TMH_RNDV ? "rendezvous" : "message";
+	idx = take(r, m->tm, peer, tag, matches(r));
 	if (idx == -ETIMEDOUT)
 		return ENG_LOCKED;
 	r->app_op = CQE_TM_UNEXPECTED;
 	if (idx < 0 && resp_noted() & TM_NOTE)
 		resp_note(peer, 0, r->to.srqn);
-	if (idx < 0)
+	if (idx < 0) {
+		TRACE(LOG_CQE, "qp %x: %s with tag %lx is unexpected", r->dest, name, tag);
 		return rc_receive(r, peer, m->op);
+	}
 	m->idx = (uint32_t)idx;
-	TRACE(LOG_CQE, "qp %x: %s with tag %lx takes entry %u", r->dest,
-	      what == TMH_RNDV ? "rendezvous" : "message",
-	      (unsigned long)LAYOUT_GET(tmh, m->head, tag), m->idx);
+	TRACE(LOG_CQE, "qp %x: %s with tag %lx takes entry %u", r->dest, name, tag, m->idx);
 	return matched(r, peer, m, what == TMH_RNDV);
 }
 

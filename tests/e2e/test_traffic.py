@@ -93,12 +93,15 @@ class Traffic(Case):
 
     @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
     def test_ucx_tag_matching(self):
-        """The adapter matches tags of both ends, also any tag, and fetches long messages itself."""
+        """
+        The adapter looks for tags at both ends, also for any tag. Whether a message comes before its
+        receive depends on the machine; what becomes of both is looked at by engine-tm and pyverbs.
+        """
         env = {'UCX_RC_MLX5_TM_ENABLE': 'y', 'UCX_TM_THRESH': '1', 'UCX_TM_FORCE_THRESH': '1'}
         for size, takes, options in self.tagged:
             with self.subTest(size=size):
                 for out in self.ucx('rc_x', ('tag_lat',), size, env, options, ('--trace=cqe',)):
-                    self.assertRegex(out, takes + ' with tag [0-9a-f]+ takes entry')
+                    self.assertRegex(out, takes + ' with tag [0-9a-f]+ (takes entry|is unexpected)')
 
     def ucx(self, tls, tests, size=8, env=(), options=(), run=()):
         """One test after the other in the same pair: most of the time UCX takes to start."""
