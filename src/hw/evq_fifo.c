@@ -48,7 +48,8 @@ void evq_hint(uint32_t evq, uint32_t gen, int fd)
 
 /*
  * Opens the FIFO by path, as the reader may be any process. If this process cannot (no descriptor
- * left, chroot or setuid since), the supervisor does it, later: *is_there false.
+ * left, chroot or setuid since), the supervisor does it, later: *is_there false. It is opened for
+ * reading as well: if the reader ends before the write, there is no SIGPIPE.
  */
 static int write_byte(struct seg *s, uint32_t evq, uint32_t gen, bool *is_there)
 {
@@ -61,7 +62,7 @@ static int write_byte(struct seg *s, uint32_t evq, uint32_t gen, bool *is_there)
 	if (hint.fd >= 0 && hint.evq == evq && hint.gen == gen && !sys_ioctl(hint.fd, FIONREAD, &n))
 		return n >= MANY_BYTES || sys_write(hint.fd, &byte, 1) == 1 ? 0 : -EIO;
 	evq_path(s, evq, gen, path);
-	fd = sys_openat(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC, 0);
+	fd = sys_openat(AT_FDCWD, path, O_RDWR | O_NONBLOCK | O_CLOEXEC, 0);
 	if (fd < 0) {
 		*is_there = false;
 		return link_wake(s, evq, gen);

@@ -37,6 +37,7 @@ struct hw_qp_path {    /* [fw] */
 	uint8_t dgid[16];
 	uint16_t pkey_index;
 	uint8_t sl, grh, sgid_index, ack_timeout;
+	uint8_t log_rtm; /* each retry waits 2^log_rtm times as long as the one before */
 };
 
 /*

@@ -393,6 +393,49 @@ static unsigned int stop_once(struct seg *s, const struct step *step, unsigned i
 	return done;
 }
 
+/* Only the parent has the reader's descriptor. */
+static void be_stepped_afar(struct seg *s, struct test_child *c, void *arg)
+{
+	close(((const struct stepped *)arg)->q->fd);
+	be_stepped(s, c, arg);
+}
+
+/* The reader ends while an event is pushed: this does not end the pusher (SIGPIPE). */
+static unsigned int leave_at(struct seg *s, const struct step *step, unsigned int n)
+{
+	struct queue q;
+	struct stepped st = {step, &q};
+	unsigned int done = 0;
+	struct test_child c;
+	int status, end = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	prepare(s, step, &q);
+	test_spawn(s, &c, be_stepped_afar, &st);
+	done = go_steps(&c, n);
+	dup2(end, q.fd);
+	close(end);
+	ptrace(PTRACE_DETACH, c.pid, NULL, NULL);
+	do {
+		kill(c.pid, SIGCONT);
+		assert_int_equal(waitpid(c.pid, &status, WUNTRACED), c.pid);
+	} while (WIFSTOPPED(status));
+	assert_true(WIFEXITED(status));
+	close(c.go[1]);
+	close(c.tell[0]);
+	see_death(s, &c);
+	queue_close(s, &q);
+	return done;
+}
+
+static void reader_leaves_at_each_instruction(void **state)
+{
+	unsigned int size = leave_at(*state, &steps[1], UINT32_MAX), did = 0;
+
+	for (unsigned int n = 0; n < size; n += 16, did++)
+		leave_at(*state, &steps[1], n);
+	print_message("a reader left at %u of %u instructions\n", did, size);
+}
+
 /* 5 ms are the aim. A machine may take longer, but not each time at the same instruction. */
 static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int n)
 {
@@ -664,6 +707,7 @@ int main(void)
 		cmocka_unit_test(killed_at_each_instruction),
 		cmocka_unit_test(stopped_at_each_instruction),
 		cmocka_unit_test(closed_at_each_instruction),
+		cmocka_unit_test(reader_leaves_at_each_instruction),
 		cmocka_unit_test(told_before_its_reader_wakes),
 	};
 
