@@ -147,9 +147,11 @@ uint64_t park_rnr_ns(uint32_t timer)
 	return tens_of_us[timer & 31] * UINT64_C(10000);
 }
 
-uint64_t park_ack_ns(uint32_t timeout)
+uint64_t park_ack_ns(const struct hw_qp_path *w, uint32_t retries)
 {
-	return timeout ? UINT64_C(4096) << (timeout & 31) : UINT64_MAX;
+	uint32_t shift = w->ack_timeout + w->log_rtm * retries;
+
+	return !w->ack_timeout ? UINT64_MAX : UINT64_C(4096) << (shift < 50 ? shift : 50);
 }
 
 /* The time at which this process must look at the QP again. */

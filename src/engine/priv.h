@@ -681,7 +681,8 @@ bool park_patience_ends(struct hw_qp *qp);
 void park_look(struct seg *s, uint32_t slot);
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
-uint64_t park_ack_ns(uint32_t timeout);
+/* How long to wait for an acknowledgement after so many retries; UINT64_MAX: for ever. */
+uint64_t park_ack_ns(const struct hw_qp_path *w, uint32_t retries);
 
 /* state.c */
 /* Enter ERR unless the QP is already in ERR or below RTR. True: the caller made the change. */

@@ -281,7 +281,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 			return sq_fail_run(r, ENG_W_RETRY);
 		qp->retries_left--;
 	}
-	wait = park_ack_ns(hw_qp_path(qp)->ack_timeout);
+	wait = park_ack_ns(hw_qp_path(qp), qp->retry_count - qp->retries_left);
 	park_qp(r->s, qp, HW_PARK_RETRY, wait == UINT64_MAX ? wait : now + wait);
 	return false;
 }

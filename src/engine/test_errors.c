@@ -519,7 +519,7 @@ static void a_bad_lkey_waits_for_the_answer(void **state)
 				    .sge = (struct t_sge[]){{1, 0, 8}},
 				    .nsge = 1});
 	t_assert_empty(&p->a->cq);
-	t_now += park_ack_ns(p->a->hw->path[0].ack_timeout) + 1;
+	t_now += park_ack_ns(&p->a->hw->path[0], 0) + 1;
 	eng_run_due(&p->t->s);
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
 }

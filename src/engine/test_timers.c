@@ -249,6 +249,28 @@ static void heals_before_the_last_retry(void **state)
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 1);
 }
 
+/* Each retry waits 2^log_rtm times as long as the one before; the greatest values do not overflow.
+ */
+static void retries_wait_longer_and_longer(void **state)
+{
+	struct t_pair *p = *state;
+
+	p->a->hw->path[0].log_rtm = 2;
+	port_down(p);
+	send_x(p->a);
+	for (uint32_t k = 14; k < 18; k += 2) {
+		pass(p->t, ACK_NS(k) - 1);
+		pass(p->t, 1);
+		t_assert_empty(&p->a->cq);
+	}
+	pass(p->t, ACK_NS(18) - 1);
+	t_assert_empty(&p->a->cq);
+	pass(p->t, 1);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
+	assert_true(park_ack_ns(&(struct hw_qp_path){.ack_timeout = 31, .log_rtm = 15}, 7) >
+		    UINT64_C(1) << 60);
+}
+
 static void timeout_zero_waits_for_ever(void **state)
 {
 	struct t_pair *p = *state;
@@ -362,6 +384,7 @@ int main(void)
 		cmocka_unit_test(rnr_timer_table),
 		cmocka_unit_test(silence),
 		P(heals_before_the_last_retry),
+		P(retries_wait_longer_and_longer),
 		P(timeout_zero_waits_for_ever),
 		P(duplicate),
 		P(responder_locked),

@@ -144,6 +144,7 @@ static const struct taken_field {
 	F(retry_count, R2S, 0),
 	F(rnr_retry, R2S, 0),
 	P(ack_timeout, R2S, 0),
+	P(log_rtm, R2S, 0),
 	P(vhca_port_num, R2I, OPT_PRI_PORT),
 	P(pkey_index, R2I, OPT_PKEY_INDEX),
 	P(grh, I2R, 0),
@@ -265,6 +266,7 @@ static void apply_path(const struct fw_call *k, struct hw_qp_path *w, const void
 	w->sgid_index = (uint8_t)ADS(src_addr_index);
 	w->pkey_index = (uint16_t)ADS(pkey_index);
 	w->ack_timeout = (uint8_t)ADS(ack_timeout);
+	w->log_rtm = (uint8_t)ADS(log_rtm);
 	memcpy(w->dgid, LAYOUT_IN(ads, rgid_rip, ads), sizeof(w->dgid));
 }
 

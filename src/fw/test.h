@@ -302,6 +302,7 @@ static inline void b_rtr2rts(struct env *e)
 	LAYOUT_SET(qpc, qpc, next_send_psn, 0x112233);
 	LAYOUT_SET(qpc, qpc, log_sra_max, 4);
 	LAYOUT_SET(ads, ads, ack_timeout, 14);
+	LAYOUT_SET(ads, ads, log_rtm, 15);
 	LAYOUT_SET(ads, ads, vhca_port_num, 1);
 }
 

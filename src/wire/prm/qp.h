@@ -18,6 +18,7 @@
 	F(ads, rlid, 0x30, 16)          \
 	F(ads, ack_timeout, 0x40, 5)    \
 	F(ads, src_addr_index, 0x48, 8) \
+	F(ads, log_rtm, 0x50, 4)        \
 	F(ads, stat_rate, 0x54, 4)      \
 	F(ads, hop_limit, 0x58, 8)      \
 	F(ads, tclass, 0x64, 8)         \
