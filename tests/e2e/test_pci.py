@@ -94,7 +94,7 @@ class Dpdk(Case):
     def test_ethernet_port_is_refused_by_name(self):
         out = self.probe(FUNCTION, options=['--link', 'eth'])
         self.assertIn('mlx5_common: DevX is supported.', out)
-        self.assertIn('mlx5_net: Cannot create drop RX queue', out)
+        self.assertIn('mlx5_net: Cannot create drop hash RX queue', out)
 
     def test_crypto_device(self):
         self.assertIn('Crypto device mlx5_0 was created', self.probe(FUNCTION + ',class=crypto'))
