@@ -393,6 +393,7 @@ static void fin(struct eng_run *r, uint32_t pi)
 
 	if (parked_for_fin(qp))
 		atomic_store(&qp->park, HW_PARK_NO);
+	r->nbb = 0;
 	qp->fin_owed = HW_FIN_OWED;
 	if (tm_fin(r) || r->ci != pi)
 		return;
@@ -417,12 +418,16 @@ static bool run(struct eng_run *r)
 		r->ci = atomic_load_explicit(&qp->sq_ci, memory_order_relaxed) & 0xffff;
 		if (st == PRM_QP_STATE_ERR || st == PRM_QP_STATE_SQER)
 			return sq_flush(r->s, qp, r->qpn);
-		if (st != PRM_QP_STATE_RTS ||
-		    (!park_ready(qp) && (r->ci == pi || !parked_for_fin(qp))))
+		if (st != PRM_QP_STATE_RTS && (st != PRM_QP_STATE_SQD || !qp->fin_owed))
 			return true;
-		if (__builtin_expect(qp->fin_owed, 0))
-			fin(r, pi);
-		if (r->ci == pi || !step(r, pi))
+		if (!park_ready(qp) && (r->ci == pi || !parked_for_fin(qp)))
+			return true;
+		/* It is a message that comes: a drained queue takes it, and it may fail the QP. */
+		if (__builtin_expect(qp->fin_owed, 0)) {
+			fin(r, st == PRM_QP_STATE_RTS ? pi : r->ci);
+			st = atomic_load_explicit(&qp->state, memory_order_acquire);
+		}
+		if (st != PRM_QP_STATE_RTS || r->ci == pi || !step(r, pi))
 			return true;
 	}
 }

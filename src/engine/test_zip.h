@@ -7,6 +7,7 @@
 #ifndef SOFTHCA_ENGINE_TEST_ZIP_H
 #define SOFTHCA_ENGINE_TEST_ZIP_H
 
+#include "engine/qp.h"
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/zip.h"
@@ -107,6 +108,24 @@ one:
 	z->cq->ci++;
 	z->cq->dbr[T_SET_CI] = htobe32(z->cq->ci & 0xffffff);
 	return true;
+}
+
+/* A sender has left its CPU after n messages to q of a longer burst: their completions wait. */
+static inline void z_keep(struct z_cq *z, const struct t_qp *q, uint32_t n, uint32_t first)
+{
+	struct seg *s = &q->t->s;
+	uint32_t cqn = z->cq->cqn;
+	struct hw_cq *cq;
+	struct eng_cqe c;
+
+	for (uint32_t i = 0; i < n; i++) {
+		cqe_init(&c, CQE_RESP_SEND, q->hw, q->qpn, first + i);
+		LAYOUT_SET(cqe64, c.b, byte_cnt, i + 1);
+		assert_int_equal(cq_begin(s, cqn, &c, &cq), 0);
+		cq_may_wait();
+		assert_int_equal(cq_write(s, cq, cqn, &c), 0);
+		cq_commit(s, cq, cqn, false);
+	}
 }
 
 #endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Tag matching beside drained send queues, compression of CQEs and signatures. */
+#include "engine/test_tm_bed.h"
+#include "engine/test_zip.h"
+
+/* A drained send queue does not hold it back, as the message comes from the other side. */
+static void a_fin_comes_to_a_drained_queue(void **state)
+{
+	struct bed *p = *state;
+
+	LAYOUT_SET(qpc, p->b->hw->qpc, offload_type, 1);
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	tm_offer(p->a, 5, p->a->key, 64);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+	atomic_store(&p->a->hw->state, PRM_QP_STATE_SQD);
+	tm_send(p->a, TMH_NO_TAG, 0, "x");
+	due(p);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_PARKED);
+	t_recv_at(p->a, 8192, 64);
+	due(p);
+	t_received(p->a, MLX5_CQE_RESP_SEND, 16, 0);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_NONE);
+	assert_int_equal(p->a->hw->park, HW_PARK_NO);
+	assert_int_equal(p->a->hw->sq_ci, 1); /* the message waits */
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_RTS), 0);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 1);
+}
+
+/* The receive is too short: what is posted behind is flushed, and not sent. */
+static void a_fin_that_fails_its_qp(void **state)
+{
+	struct bed *p = *state;
+
+	LAYOUT_SET(qpc, p->b->hw->qpc, offload_type, 1);
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	tm_offer(p->a, 5, p->a->key, 64);
+	t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+	while (t_poll(&p->b->cq))
+		;
+	t_recv_at(p->a, 8192, 8);
+	tm_send(p->a, TMH_NO_TAG, 0, "x");
+	t_expect_error(p->a, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR, 0);
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 1);
+	t_assert_empty(&p->b->cq);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_NONE);
+}
+
+/* The last message in hand: its completion waits for no other. */
+static void a_fin_does_not_wait_for_a_session(void **state)
+{
+	struct bed *p = *state;
+	struct z_cq z;
+	uint32_t kept;
+
+	z_make(&z, p->t, &p->a->cq, PRM_MINI_CQE_HASH, Z_LINUX);
+	kept = hw_zip(&p->t->s, p->a->cq.hw->zip)->end;
+	offers(p);
+	assert_int_equal(hw_zip(&p->t->s, p->a->cq.hw->zip)->end, kept);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_NONE);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_fin_comes_to_a_drained_queue),
+		T(a_fin_that_fails_its_qp),
+		T(a_fin_does_not_wait_for_a_session),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
