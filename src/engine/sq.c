@@ -11,6 +11,7 @@
 #include "hw/cq.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
+#include "hw/srq.h"
 #include "hw/use.h"
 #include "util/point.h"
 
@@ -326,10 +327,13 @@ static bool step(struct eng_run *r, uint32_t pi)
 static void arms_first(struct seg *s, const struct hw_qp *qp)
 {
 	const struct hw_qp *peer = hw_qp(s, qp_target(qp));
+	const struct hw_srq *srq = peer && peer->srqn != SEG_NONE ? hw_srq(s, peer->srqn) : NULL;
 
 	park_poll_arm(s, qp->cqn_snd);
 	if (peer)
 		park_poll_arm(s, peer->cqn_rcv);
+	if (srq && srq->tm)
+		park_poll_arm(s, srq->cqn);
 }
 
 /*

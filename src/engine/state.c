@@ -339,6 +339,16 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	resp_reset(qp);
 }
 
+/* The program may take what the CQs have now for all of the QP's receives. */
+static void flush_cqs(struct seg *s, const struct hw_qp *qp)
+{
+	const struct hw_srq *srq = qp->srqn == SEG_NONE ? NULL : hw_srq(s, qp->srqn);
+
+	cq_flush(s, qp->cqn_rcv);
+	if (srq && srq->tm)
+		cq_flush(s, srq->cqn);
+}
+
 /* The QP whose users quiesce waits for: threads that work on it or on requests to it. */
 struct qp_users {
 	struct running running; /* first */
@@ -444,9 +454,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		park_look(s, qp->mem.slot); /* its device thread watches for later posts */
 	}
 	unlock_queues(s, qp);
-	/* The program may take what the CQ has now for all of the QP's receives. */
 	if (to == PRM_QP_STATE_RST || to == PRM_QP_STATE_ERR)
-		cq_flush(s, qp->cqn_rcv);
+		flush_cqs(s, qp);
 	if (to == PRM_QP_STATE_RTS)
 		sq_resume(s, qpn);
 	return 0;
@@ -502,6 +511,6 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 	reset_progress(s, qp, qpn);
 	unlock_queues(s, qp);
 	/* The program removes the QP's completions from the CQ next: let none follow. */
-	cq_flush(s, qp->cqn_rcv);
+	flush_cqs(s, qp);
 	return 0;
 }

@@ -59,13 +59,48 @@ static void a_fin_does_not_wait_for_a_session(void **state)
 	assert_int_equal(p->a->hw->fin_owed, HW_FIN_NONE);
 }
 
+/* In polled mode, a CQ that was armed before the post has its event at once. */
+static void the_cq_is_armed_first(void **state)
+{
+	struct bed *p = *state;
+	struct t_cq cq;
+
+	t_cq_make(p->t, &cq, T_CQ_LOG, 64);
+	p->srq.hw->cqn = cq.cqn;
+	p->t->s.polled = true;
+	cq.dbr[T_ARM] = 0;
+	tm_send(p->a, TMH_NO_TAG, 0, "x");
+	assert_int_equal(t_event(p->t, cq.evq[0]), 0);
+}
+
+/* Completions that wait in the XRQ's CQ are those of its QPs. */
+static void the_end_of_a_qp_ends_a_session(void **state)
+{
+	static const enum prm_qp_state to[] = {PRM_QP_STATE_ERR, PRM_QP_STATE_RST};
+	struct bed *p = *state;
+	struct t_cq cq;
+	struct z_cq z;
+
+	t_cq_make(p->t, &cq, T_CQ_LOG, 64);
+	p->srq.hw->cqn = cq.cqn;
+	z_make(&z, p->t, &cq, PRM_MINI_CQE_HASH, Z_LINUX);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct mlx5_cqe64 got;
+
+		z_keep(&z, p->b, 1, i);
+		assert_false(z_poll(&z, &got));
+		assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, to[i]), 0);
+		assert_true(z_poll(&z, &got));
+	}
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(a_fin_comes_to_a_drained_queue),
-		T(a_fin_that_fails_its_qp),
-		T(a_fin_does_not_wait_for_a_session),
+		T(a_fin_comes_to_a_drained_queue),    T(a_fin_that_fails_its_qp),
+		T(a_fin_does_not_wait_for_a_session), T(the_cq_is_armed_first),
+		T(the_end_of_a_qp_ends_a_session),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
