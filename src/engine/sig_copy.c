@@ -13,6 +13,7 @@
 #include "util/point.h"
 #include "util/sums.h"
 #include "wire/pkt/crc.h"
+#include "wire/wqe/tm.h"
 
 #include <errno.h>
 
@@ -461,8 +462,11 @@ static int end_close(struct eng_run *r, struct end *e)
 		rc = wire_ends(&e->f, true);
 	if (rc || !e->f.err.syndrome)
 		return rc;
-	/* Before the report, which is made once for a key: this WQE may be executed again. */
-	if (e->local && LAYOUT_GET(qpc, r->qp->qpc, drain_sigerr))
+	/*
+	 * Before the report, which is made once for a key: this WQE may be executed again. Not for
+	 * what the peer of a rendezvous reads.
+	 */
+	if (e->local && r->app_op != CQE_TM_CONSUMED && LAYOUT_GET(qpc, r->qp->qpc, drain_sigerr))
 		r->qp->sq_drain = 1;
 	return report(r, &e->f, e->local);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Tag matching beside drained send queues, compression of CQEs and signatures. */
+#include "engine/test_sig.h"
 #include "engine/test_tm_bed.h"
 #include "engine/test_zip.h"
 
@@ -94,13 +95,65 @@ static void the_end_of_a_qp_ends_a_session(void **state)
 	}
 }
 
+/* A key with signatures behind a header of its own: the header is read, the rest is copied. */
+static void a_message_with_signatures(void **state)
+{
+	struct bed *p = *state;
+	struct skey k = {.mem = {.kind = F_CRC32C, .ones = true}, .check = 0xff};
+	struct tm_msg m = tm_header(TMH_EAGER, 5);
+	struct t_sge sge[2] = {t_own(p->a, 8192, 16)};
+	const uint8_t *c;
+
+	skey_make(&k, p->a, 0);
+	skey_configure(&k, mem_len(&k, 1024));
+	f_image(&k.mem, p->a->mem, 1024, p->a->mem + F_KEY_AT);
+	memcpy(p->a->mem + 8192, m.b, 16);
+	sge[1] = (struct t_sge){k.mk->key, 0, 1024};
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	next_cqe(p, CQE_TM_APPEND);
+	p->tm->tag[0].len = 1024;
+	t_post(p->a, &(struct t_wr){
+			     .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = sge, .nsge = 2});
+	c = next_cqe(p, CQE_TM_CONSUMED_MSG);
+	assert_int_equal(LAYOUT_GET(cqe64, c, byte_cnt), 1024);
+	assert_memory_equal(p->b->mem + 4096, p->a->mem, 1024);
+}
+
+/* What the peer reads is no data of the queue's own. */
+static void a_rendezvous_does_not_drain(void **state)
+{
+	struct bed *p = *state;
+	struct skey k = {.mem = {.kind = F_CRC32C, .ones = true}, .check = 0xff};
+	struct tm_msg m = tm_header(TMH_RNDV, 5);
+
+	LAYOUT_SET(qpc, p->a->hw->qpc, drain_sigerr, 1);
+	LAYOUT_SET(qpc, p->b->hw->qpc, offload_type, 1);
+	skey_make(&k, p->a, 0);
+	skey_configure(&k, mem_len(&k, 1024));
+	f_image(&k.mem, p->a->mem, 1024, p->a->mem + F_KEY_AT);
+	p->a->mem[F_KEY_AT] ^= 1;
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	next_cqe(p, CQE_TM_APPEND);
+	p->tm->tag[0].len = 1024;
+	LAYOUT_SET(rvh, m.b + 16, rkey, k.mk->key);
+	LAYOUT_SET(rvh, m.b + 16, len, 1024);
+	t_post(p->a,
+	       &(struct t_wr){
+		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .inl = m.b, .inl_len = 32});
+	next_cqe(p, CQE_TM_CONSUMED);
+	next_cqe(p, CQE_TM_EXPECTED);
+	assert_int_equal(k.mk->sig_told, 1);
+	assert_int_equal(t_state(p->a), PRM_QP_STATE_RTS);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(a_fin_comes_to_a_drained_queue),    T(a_fin_that_fails_its_qp),
 		T(a_fin_does_not_wait_for_a_session), T(the_cq_is_armed_first),
-		T(the_end_of_a_qp_ends_a_session),
+		T(the_end_of_a_qp_ends_a_session),    T(a_message_with_signatures),
+		T(a_rendezvous_does_not_drain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,7 +266,8 @@ static int peek(struct eng_run *r, uint8_t *to, uint32_t n)
 
 	if (n > r->local.len)
 		n = (uint32_t)r->local.len;
-	while (got < n && !rc) {
+	/* Only a copy of all of it verifies or makes signatures: no header is looked for there. */
+	while (got < n && !rc && c.l->mem[c.i].slot != ENG_SLOT_SIG) {
 		rc = cursor_piece(r->s, &c, n - got, &mem, &v);
 		if (!rc && mem.slot == ENG_SLOT_VOID)
 			memset(to + got, 0, v.len);
