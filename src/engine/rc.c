@@ -111,9 +111,11 @@ void rc_recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_o
 		 const struct eng_recv *rv, struct eng_cqe *c)
 {
 	const struct hw_port *at = hw_port(r->s, r->theirs->port);
+	/* A FIN comes to r->qp. */
+	const struct hw_qp *from = peer == r->qp ? seg_at(r->s, SEG_T_QP, r->qpn) : r->qp;
 
 	cqe_init(c, op->cqe, peer, r->dest, rv->index);
-	r->link->cqe(r, at, way_path_bits(r->qp, r->own), r->path.dlid, r->own->sl & 0xf, c->b);
+	r->link->cqe(r, at, way_path_bits(from, r->own), r->path.dlid, r->own->sl & 0xf, c->b);
 	LAYOUT_SET(cqe64, c->b, rqpn, r->qpn);
 	LAYOUT_SET(cqe64, c->b, byte_cnt, r->local.len);
 	LAYOUT_SET(cqe64, c->b, se, r->se);

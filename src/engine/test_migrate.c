@@ -436,6 +436,27 @@ static void a_reset_ends_it(void **state)
 	assert_int_equal(atomic_load(&p->a->hw->mig) % HW_MIG_SEQ, 0);
 }
 
+/* The end of a rendezvous, which the peer sends (tm.c), is a packet of its path. */
+static void a_fin_migrates(void **state)
+{
+	struct t_pair *p = *state;
+	struct mlx5_cqe64 *c;
+
+	both_armed(p);
+	p->b->hw->path[1].sl = 3;
+	command(p->b, HW_MIG_MIGRATED);
+	assert_true(moved(p->b) && !moved(p->a));
+	assert_int_equal(event(p->b), IBV_EVENT_PATH_MIG);
+	p->a->hw->fin_owed = HW_FIN_OWED;
+	sq_resume(&p->t->s, p->a->qpn);
+	c = t_received(p->a, MLX5_CQE_RESP_SEND, 16, p->a->hw->rq_ci - 1);
+	assert_int_equal(LAYOUT_GET(cqe64, c, sl), 3);
+	assert_int_equal(LAYOUT_GET(cqe64, c, slid), lid_of(p->b, second_port(p->b)));
+	assert_true(moved(p->a));
+	assert_int_equal(event(p->a), IBV_EVENT_PATH_MIG);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_NONE);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -455,6 +476,7 @@ int main(void)
 		T(fails_when_the_alternate_path_fails),
 		T(fails_without_an_alternate_path),
 		T(a_reset_ends_it),
+		T(a_fin_migrates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

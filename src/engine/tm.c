@@ -635,6 +635,7 @@ static enum eng_out fin_receive(struct eng_run *r)
 {
 	uint8_t tmh[LAYOUT_SZ(tmh)] = {0};
 	uint32_t qpn = r->qpn, ce = r->ce, dest = r->dest;
+	const struct hw_qp_path *own = r->own;
 	enum eng_out out;
 
 	LAYOUT_SET(tmh, tmh, opcode, TMH_FIN);
@@ -644,12 +645,17 @@ static enum eng_out fin_receive(struct eng_run *r)
 	sgl_add(&r->local, mem_self(r->s), (uintptr_t)tmh, sizeof(tmh));
 	resp_aim(r, r->qp);
 	r->app_op = tm_aim(r) ? CQE_TM_NO_TAG : 0;
-	r->port = hw_port(r->s, r->theirs->port);
+	r->own = r->theirs;
+	r->theirs = own;
+	r->port = hw_port(r->s, r->own->port);
+	r->path.dlid = r->back.dlid;
 	r->dest = qpn;
 	r->qpn = dest;
 	r->ce = r->se = 0;
 	out = rc_receive(r, r->qp, eng_op(WQE_OP_SEND));
-	r->port = hw_port(r->s, r->own->port);
+	r->theirs = r->own;
+	r->own = own;
+	r->port = hw_port(r->s, own->port);
 	r->qpn = qpn;
 	r->dest = dest;
 	r->ce = ce;
@@ -690,6 +696,9 @@ bool tm_fin(struct eng_run *r)
 	if (resp_noted() & TM_NOTE)
 		tm_settle(r->s, r->qp, r->qpn, false);
 	out = resp_noted() & TM_SECOND ? ENG_LOCKED : fin_receive(r);
+	/* Its MigReq is that of an answer, too. */
+	if (__builtin_expect(mig_is_busy(r->qp), 0) && out != ENG_LOCKED && out != ENG_AGAIN)
+		mig_answer(r, peer);
 	resp_unlock(r->s, r->qp);
 	if (out == ENG_RNR || out == ENG_LOCKED || out == ENG_AGAIN)
 		return false;
