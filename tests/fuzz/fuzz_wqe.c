@@ -483,7 +483,7 @@ static void post(struct fz *f, unsigned int i, bool ring)
 		if (!(flags & 32)) {
 			av.key.qkey.qkey = htobe32(0x11111111);
 			av.dqp_dct = htobe32(qp[i ^ 1]->qpn | MLX5_EXTENDED_UD_AV);
-			av.rlid = htobe16((uint16_t)qp[i]->hw->dlid);
+			av.rlid = htobe16((uint16_t)hw_qp_path(qp[i]->hw)->dlid);
 		}
 		wr.av = &av;
 	}
