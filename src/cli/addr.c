@@ -142,7 +142,7 @@ int cli_ip(struct cli_options *o)
 	sock = client_connect(o, "ip");
 	if (sock == PROG_FAILED)
 		return PROG_FAILED;
-	m = c.m; /* the answer takes its place */
+	m = c.m; /* the answer overwrites the message */
 	r = client_send_more(sock, &m, &c.a, sizeof(c.a));
 	close(sock);
 	return explain(&c, r);

@@ -55,7 +55,7 @@ extern const struct card_step card_steps[];
 struct card_wc_text {
 	int wc;
 	const char *text;
-	bool common; /* too common a phrase to be an error of a completion in any line */
+	bool common; /* the phrase is too common to prove an error of a completion */
 };
 extern const struct card_wc_text card_wc_texts[];
 

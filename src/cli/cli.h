@@ -21,7 +21,7 @@ enum {
 	CLI_CANNOT_RUN = 126, /* as env(1): the command was found but cannot be run */
 	CLI_NOT_FOUND = 127,  /* it was not found */
 	CLI_MAX_HOSTS = 256,
-	TOPO_SHOWN_HOSTS = 64, /* a picture with more shows their numbers */
+	TOPO_SHOWN_HOSTS = 64, /* a picture with more hosts shows their number instead */
 };
 
 enum { /* bits of the commands, for the rows of the options that they accept */
@@ -46,11 +46,11 @@ enum { /* bits of cli_options.given: the subjects of the options that were given
        CLI_SHAPE = 1 << 1, /* any other property that is fixed when a fabric is made */
 };
 
-/* What -e of a trace chooses. */
+/* The value of a trace's -e option. */
 struct trace_expr {
 	uint32_t topics;           /* bits of enum log_topic */
 	bool given;                /* some topic was named */
-	char names[LOG_NAMES_MAX]; /* of commands, as behind "cmd=" in LOG_ENV_OPTIONS */
+	char names[LOG_NAMES_MAX]; /* names of commands, as after "cmd=" in LOG_ENV_OPTIONS */
 };
 
 enum trace_sort {
@@ -76,7 +76,7 @@ struct cli_options {
 	const char *verb;
 	unsigned int given; /* CLI_SIZE, CLI_SHAPE */
 	struct fab_options fab;
-	const char *doorbell, *memlock; /* words for the environment */
+	const char *doorbell, *memlock; /* values for environment variables */
 	bool adopt, no_adopt;
 	const char *host, *fabric; /* NULL: not given */
 	bool json;
@@ -92,7 +92,7 @@ struct cli_options {
 	bool capture;                /* capture the command's fabric */
 	uint32_t snap;               /* capture: bytes per packet; 0: all */
 	bool live;                   /* a reader reads the capture while it is written */
-	bool stdout_taken;           /* used by the capture: the command's goes to standard error */
+	bool stdout_taken;           /* by the capture; the command writes to standard error */
 	uint32_t kind;               /* enum hex_kind of the data to decode; 0: not given */
 	const char *kind_arg;        /* program that made the output; NULL: not given */
 	bool list;                   /* list all that can be explained */

@@ -6,7 +6,10 @@
 #include "cli/cli.h"
 #include "segment/suplink.h"
 
-/* A hang takes longer; an answer that waits for a sweep may take half of it on a busy machine. */
+/*
+ * Only a supervisor that hangs takes longer. An answer that waits for a sweep may take half of this
+ * on a busy machine.
+ */
 #define CLIENT_LIMIT_S 60
 
 /*

@@ -137,7 +137,7 @@ int command_start(struct command *c, const struct cli_options *o, const struct c
 				strerror(-r)));
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
-		_exit(PROG_FAILED); /* the supervisor died before the line above */
+		_exit(PROG_FAILED); /* the supervisor died before prctl() */
 	child_restore_state(st);
 	if (o->stdout_taken)
 		dup2(STDERR_FILENO, STDOUT_FILENO);

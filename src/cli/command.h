@@ -16,7 +16,7 @@ struct command {
 	pid_t pid;
 	bool ended;
 	bool alone; /* no process that the command started is our child any more */
-	bool hurry; /* a signal came after the command's end: do not wait for stragglers */
+	bool hurry; /* a signal came after the command's end: do not wait for its descendants */
 	int status; /* result of waitpid */
 };
 

@@ -25,7 +25,7 @@
 struct line {
 	const struct cli_verb *verb;
 	const char *cur;    /* the word to be completed */
-	const char *prefix; /* this and prefix_len: the part of it that stays */
+	const char *prefix; /* this and prefix_len: the part of the word that completion keeps */
 	size_t prefix_len;
 	const char *fabric;        /* of --fabric, NULL: not given */
 	const char *host;          /* of --host, the same */
@@ -181,7 +181,7 @@ static void values_topology(struct line *l)
 	values_file(l);
 }
 
-/* The first n characters stay. */
+/* Completion keeps the first n characters of the word. */
 static void keep_prefix(struct line *l, size_t n)
 {
 	l->prefix_len += n;
@@ -203,7 +203,7 @@ static void values_topics(struct line *l)
 	if (l->verb->bit == CLI_TRACE && *l->cur == '!')
 		keep_prefix(l, 1);
 	comma = strrchr(l->cur, ',');
-	if (comma) /* the topics before it stay */
+	if (comma) /* completion keeps the topics before the comma */
 		keep_prefix(l, (size_t)(comma + 1 - l->cur));
 	if (names) {
 		trace_expr_names(offer_command, l);

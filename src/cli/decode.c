@@ -360,7 +360,7 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 {
 	uint8_t whole[64] = {0};
 
-	/* A row of a dump whose first rows are missing from the log: the last row has the error. */
+	/* The log lacks the first rows of this CQE; its last row tells the error. */
 	if (is_last_rows(p, n)) {
 		memcpy(whole + sizeof(whole) - n, p, n);
 		one_cqe(list, whole, "the last row alone, the others are missing");
@@ -457,7 +457,7 @@ static enum hex_kind guess(const struct hex_block *b)
 		return b->hint;
 	if (is_error_cqe(b->bytes, b->n) || (b->in_log && is_likely_row(b->bytes, b->n)))
 		return HEX_CQE;
-	/* Other bytes in a log without a heading may be anything. */
+	/* Without a heading, other bytes in a log may be anything: do not guess. */
 	if (b->in_log)
 		return HEX_UNKNOWN;
 	if (decode_is_mad(b->bytes, b->n))

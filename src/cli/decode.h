@@ -26,12 +26,12 @@ bool decode_is_wqe(const uint8_t *p, size_t n);
 bool decode_mads(struct json_object *list, const uint8_t *p, size_t n);
 bool decode_is_mad(const uint8_t *p, size_t n);
 /*
- * Adds the parts of a dump, of this kind or, if that is HEX_UNKNOWN, of the one that it looks like.
- * `opcode`: of a command whose output it is; 0: as the dump says. False: it is no such thing.
+ * Decodes a dump and adds its parts to `list`. HEX_UNKNOWN: guess the kind. `opcode`: the command
+ * that made an output; 0: the one that the dump names. False: the bytes are not of this kind.
  */
 bool decode_block(struct json_object *list, const struct hex_block *b, enum hex_kind kind,
 		  uint16_t opcode);
-/* The text of one part, without its meanings. */
+/* Prints one decoded part as text, without the meanings of its values. */
 void decode_print(struct json_object *o);
 
 struct report_fact;

@@ -43,7 +43,7 @@ static int one_file(const struct cli_options *o, struct decode *d, const char *n
 	return 0;
 }
 
-/* Nothing was found, or not what an option says. */
+/* Reports that nothing was decoded, or that the bytes do not fit the kind that an option names. */
 static int say_unknown(const struct cli_options *o, const struct decode *d)
 {
 	const char *like = decode_looks_like(d);

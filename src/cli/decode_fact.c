@@ -163,7 +163,9 @@ static void health(struct json_object *list, const struct report_fact *fact)
 static void old_card(struct json_object *list, const struct report_fact *fact)
 {
 	explain_old_card(list, fact->vendor, fact->about);
-	/* mcxnex prints the number in the CQE, which mlx4 and mlx5 have in common. */
+	/*
+	 * The mcxnex driver (Solaris) logs the CQE's syndrome; mlx4 and mlx5 use the same numbers.
+	 */
 	if (fact->has & REPORT_HAS_SYNDROME && fact->syndrome <= UINT8_MAX)
 		explain_cqe(list, (uint8_t)fact->syndrome, NULL);
 	else

@@ -12,7 +12,7 @@
 #include "util/cleanup.h"
 
 #define TOLD_MAX 4096 /* different explanations that are remembered */
-#define JOIN_MAX 1024 /* of a line that the next one may continue */
+#define JOIN_MAX 1024 /* characters of a line that the next line may continue */
 
 /* An explanation that was given. */
 struct told {
@@ -31,7 +31,7 @@ struct decode {
 	/* the input */
 	const char *name, *looks;
 	unsigned int line;
-	char broken[JOIN_MAX]; /* a message that goes on in the next line */
+	char broken[JOIN_MAX]; /* the beginning of a message that the next line continues */
 	bool in_log;           /* it had a prefix */
 	char before[JOIN_MAX]; /* the last line, if no form matched */
 	bool more;             /* it does not end there */

@@ -87,7 +87,10 @@ static void umr(struct json_object *o, const uint8_t *p, size_t n, size_t *at)
 	uint64_t strided = 0, bsfs = 0;
 	size_t end = n;
 
-	/* The offset is one of translations, or the size of BSFs at the end. */
+	/*
+	 * With the enable bit the offset counts translations; without it, it is the size of the
+	 * BSFs.
+	 */
 	if (is_list && !LAYOUT_GET(wqe_umr, p + *at, translation_offset_en))
 		bsfs = LAYOUT_GET(wqe_umr, p + *at, translation_offset) * WQE_SEG / WQE_BSF_BYTES;
 	if (bsfs <= 2 && n >= WQE_UMR_LIST + bsfs * WQE_BSF_BYTES)

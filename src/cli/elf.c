@@ -59,7 +59,7 @@ static int read_program(int fd, struct program *p)
 	if (read_at(fd, &h, sizeof(Elf32_Ehdr), 0) || memcmp(h.e_ident, ELFMAG, SELFMAG))
 		return -1;
 	p->class = h.e_ident[EI_CLASS];
-	p->machine = h.e_machine; /* at the same place in both classes */
+	p->machine = h.e_machine; /* this field has the same offset in 32-bit and 64-bit headers */
 	if (p->class != ELFCLASS64)
 		return 0;
 	if (read_at(fd, &h, sizeof(h), 0) || h.e_phentsize != sizeof(ph) || h.e_phnum > PHDRS_MAX)

@@ -127,7 +127,7 @@ int explain_status(struct json_object *list, uint8_t status)
 		o = explain_meaning(list, EXPLAIN_STATUS, status, fw_status_name(status));
 		explain_put(o, "means", s->means);
 		explain_put(o, "cause", s->cause);
-		/* The kernel's driver and libmlx5 have the same table. */
+		/* The kernel's driver and libmlx5 map a status to the same errno. */
 		explain_put(o, "errno", err ? strerrorname_np(err) : "0");
 		explain_put(o, "DEVX", err ? "EREMOTEIO, with this status in the output" : "0");
 		return 1;

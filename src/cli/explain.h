@@ -54,7 +54,8 @@ int explain_health(struct json_object *list, uint8_t syndrome);
 int explain_cq_error(struct json_object *list, uint32_t syndrome);
 /* `device`: the card and its driver. */
 void explain_old_card(struct json_object *list, uint32_t vendor_err, const char *device);
-/* Members of a meaning: the vendor_err that was seen, or all of this syndrome; the likely causes.
+/*
+ * Add members to a meaning: vendor_errs (the one seen, else all of this syndrome), likely causes.
  */
 void explain_put_vendor_errs(struct json_object *o, uint8_t syndrome,
 			     const struct explain_seen *seen);

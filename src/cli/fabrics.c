@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the question to all supervisors of a runtime directory. `list` and `status` use it. */
+/* Asks all supervisors of a runtime directory for their state. `list` and `status` use it. */
 #include "cli/fabrics.h"
 
 #include <errno.h>

@@ -15,10 +15,7 @@ struct lost {
 void lost_begin(struct lost *l, const struct cli_options *o, const char *dir);
 /* The caller calls this after the command's end. `joined`: a process has opened a device. */
 void lost_end(struct lost *l, bool joined);
-/*
- * For a command whose end nobody waits for: says before it starts what is already known to be
- * wrong.
- */
+/* For a command that nobody waits for: reports, before it starts, what is already known to fail. */
 void lost_at_once(const struct cli_options *o);
 
 #endif

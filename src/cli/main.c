@@ -15,7 +15,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-#define WITHOUT_PROC (CLI_EXPLAIN | CLI_DECODE | CLI_TOPO) /* commands that run nothing */
+#define WITHOUT_PROC (CLI_EXPLAIN | CLI_DECODE | CLI_TOPO) /* they start no program */
 
 static const struct cli_verb verbs[] = {
 	{CLI_RUN, "run", "-- CMD [ARG...]", "Run a command on a host with InfiniBand adapters.", 1,
@@ -129,7 +129,8 @@ static int help(int argc, char **argv)
 
 /*
  * If a standard descriptor is missing, open a placeholder, so that no descriptor of ours becomes
- * standard error. Reading and writing them fails as without it. The command still gets it closed.
+ * standard error. Reads and writes of the placeholder fail as without it, and the command inherits
+ * a closed descriptor.
  */
 static void fill_standard_files(void)
 {

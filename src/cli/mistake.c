@@ -102,7 +102,7 @@ static bool is_mistake(const struct cli_verb *v, const char *word)
 
 void mistake_say(const struct cli_verb *v, char **argv, int next)
 {
-	/* getopt has left the word, except where more letters of it would follow. */
+	/* getopt has stepped over the wrong word, unless more option letters follow in it. */
 	if (next > 1 && is_mistake(v, argv[next - 1]))
 		return;
 	if (!is_mistake(v, argv[next]))

@@ -32,7 +32,7 @@ struct capture_form {
 };
 /* ERF wraps packets of any link layer. */
 static const struct capture_form form_erf = {DLT_ERF, erf_record};
-/* What every reader of captures knows, but without InfiniBand. */
+/* Every reader of captures knows Ethernet, but it cannot carry InfiniBand packets. */
 static const struct capture_form form_eth = {DLT_EN10MB, eth_record};
 
 static const struct capture_form *pcap_form(const struct seg *s)
@@ -123,7 +123,7 @@ static FILE *pcap_open_file(const char *name)
 
 	if (strcmp(name, "-"))
 		return fopen(name, "we");
-	/* A copy: the command's standard output goes elsewhere. */
+	/* Use a copy: the command's own standard output goes elsewhere (stdout_taken). */
 	fd = dup(STDOUT_FILENO);
 	f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!f && fd >= 0)

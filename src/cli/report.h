@@ -41,7 +41,7 @@ enum report_kind {
 	REPORT_CQ_ERROR,   /* event of a CQ */
 	REPORT_HEALTH,     /* of the firmware */
 	REPORT_OLD_CARD,   /* a completion with error, from a card older than mlx5 */
-	REPORT_PART,       /* belongs to an explained message, and has nothing by itself */
+	REPORT_PART,       /* detail of a message explained elsewhere: nothing to explain */
 };
 
 enum report_flag {

@@ -16,7 +16,7 @@
 #include "util/cleanup.h"
 
 #define GROUPS 10
-#define TEXT_MAX 4096 /* of a message; the rest is no report of an error */
+#define TEXT_MAX 4096 /* longer messages are ignored: they report no error */
 
 #define HEX "(0x[0-9a-f]+)"
 #define DEC "([0-9]+)"
@@ -202,7 +202,7 @@ static void report_word(char *to, size_t size, const char *from, size_t n)
 	to[n] = '\0';
 }
 
-/* Where the number of a role goes. */
+/* Where in a report_fact the number of each role is stored. */
 static const struct role {
 	char role;
 	int base;

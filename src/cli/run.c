@@ -29,7 +29,7 @@
 #include "util/clock.h"
 
 #define FIRST_HOST "h1"
-#define TERM_NS (5 * NSEC_PER_SEC) /* from SIGTERM to SIGKILL, and from that to giving up */
+#define TERM_NS (5 * NSEC_PER_SEC) /* how long to wait after SIGTERM, and again after SIGKILL */
 #define KILL_NS (10 * NSEC_PER_MSEC)
 
 /* A command on the fabric of `sup`; NULL: on one that is up. */
@@ -55,7 +55,7 @@ static int run_turn(struct run *run, uint64_t deadline)
 	return 0;
 }
 
-/* A child of ours that is not the command's. */
+/* The pid of a child that this program started for itself, not for the command; 0: none. */
 static pid_t keeper(const struct run *run)
 {
 	return run->sup ? run->sup->netns.pid : 0;
@@ -94,7 +94,7 @@ static void time_out(struct run *run)
 	}
 }
 
-/* Until the command ends. 0; PROG_FAILED after a message. */
+/* Serves until the command ends. 0; PROG_FAILED after a message. */
 static int attend(struct run *run, const struct child_state *st)
 {
 	uint64_t end =
@@ -354,7 +354,7 @@ static struct json_object *there_counts(int sock, const char *host)
 	return use_counts(hosts);
 }
 
-/* We stay, as the command's parent. */
+/* Runs the command as a child of this process, instead of replacing it by exec. */
 static int run_beside(const struct cli_options *o, int sock, const char *host, int netns)
 {
 	struct run run = {.o = o, .netns = netns};

@@ -43,11 +43,11 @@ struct top_port {
 struct top_qp {
 	uint32_t qpn, gen;
 	char hca[48];                     /* h1/mlx5_0 */
-	const char *type, *state, *waits; /* waits: why it is parked; "": it is not */
+	const char *type, *state, *waits; /* waits: why its work is suspended; "": it is not */
 	bool bad;                         /* in an error state */
 	bool counts;                      /* its service has packet sequence numbers */
 	uint32_t send_psn, rcv_psn;
-	struct top_count sent, received; /* packets, counted by their sequence numbers */
+	struct top_count sent, received; /* packets, computed from the QP's PSNs */
 	uint32_t depth, size;            /* WQEBBs of the send queue: posted and not done, room */
 	uint32_t pid;                    /* of its owner; 0: unknown */
 	char comm[16];

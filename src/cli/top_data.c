@@ -22,7 +22,7 @@
 
 static void *grow(void *at, size_t n, size_t size)
 {
-	/* A power of two: the array is full. */
+	/* Grow when n is a power of two: the array's size doubles each time. */
 	return n & (n - 1) ? at : reallocarray(at, n ? 2 * n : 1, size);
 }
 
@@ -228,7 +228,7 @@ static void port_rates(struct top_sample *now, const struct top_sample *before, 
 	}
 }
 
-/* How far a sequence number has moved on; backwards: it was set anew. */
+/* How far a PSN has advanced. A step back means that the program set it anew: 0. */
 static uint32_t moved(uint32_t from, uint32_t to)
 {
 	uint32_t by = (to - from) & PSN_MASK;

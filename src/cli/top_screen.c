@@ -43,7 +43,10 @@ static void draw_line(int row, const struct top_line *l)
 	int style = l->style == TOP_HEAD ? A_REVERSE : l->style == TOP_BAD ? A_BOLD : A_NORMAL;
 
 	attrset(style);
-	/* First: a text as wide as the screen leaves the cursor in the next row. */
+	/*
+	 * Fill the row before writing: a text as wide as the screen moves the cursor to the next
+	 * row.
+	 */
 	if (l->style == TOP_HEAD)
 		mvhline(row, 0, ' ' | (chtype)style, COLS);
 	mvaddnstr(row, 0, l->text, COLS);
@@ -74,7 +77,7 @@ static void draw(struct screen *c)
 	refresh();
 }
 
-/* The page anew, from the sample that is there. */
+/* Draws the page again from the current sample. */
 static bool paint(struct screen *c)
 {
 	top_page_free(&c->page);
@@ -196,7 +199,7 @@ static void let_in(sigset_t *waiting)
 	sigprocmask(SIG_BLOCK, &block, waiting);
 }
 
-/* Until a key, a signal or the time. */
+/* Waits for a key, a signal, or the given time. */
 static void wait_for(uint64_t until, const sigset_t *waiting)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};

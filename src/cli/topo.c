@@ -30,7 +30,7 @@ int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
 /* ---- options */
 
 static const struct topo_output {
-	const char *name; /* and, behind a dot, the end of a file's name */
+	const char *name; /* the word for -o; after a dot, the end of a file's name */
 	uint32_t format;  /* enum topo_format */
 	const char *type; /* of dot(1)'s -T, NULL: without dot */
 	bool binary;
@@ -41,7 +41,7 @@ static const struct topo_output {
 	{"png", TOPO_DOT, "png", true},
 	{"pdf", TOPO_DOT, "pdf", true},
 	{"html", TOPO_PAGE, NULL, false},
-	{"topo", TOPO_IBNETDISCOVER, NULL, false}, /* these two only as ends of names */
+	{"topo", TOPO_IBNETDISCOVER, NULL, false}, /* the last two only as ends of file names */
 	{"gv", TOPO_DOT, NULL, false},
 };
 #define OUTPUT_WORDS 6
@@ -139,7 +139,7 @@ static int write_spec(FILE *f, const struct cli_options *o, const struct topo *t
 
 static int of_spec(const struct cli_options *o)
 {
-	/* The same choice as in subnet/build.c. */
+	/* subnet/build.c chooses the same defaults. */
 	const struct topo_defaults defaults = {.vendor_id = 0x2c9,
 					       .ca_id = o->fab.device_id,
 					       .switch_id = 0xd2f0,

@@ -58,7 +58,7 @@ struct lookup {
 	const char *word;
 	size_t len;
 	bool found;
-	unsigned int cost; /* of the best guess until now */
+	unsigned int cost; /* edit distance of the best guess so far */
 	char best[NAME_MAX_LEN];
 };
 

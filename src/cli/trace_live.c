@@ -18,7 +18,7 @@
 #include "super/program.h"
 #include "util/cleanup.h"
 
-#define PIPE_BYTES (1 << 20) /* so that programs seldom wait for us */
+#define PIPE_BYTES (1 << 20) /* large, so that the pipe seldom fills and programs seldom wait */
 
 /* Opens the FIFO for us alone. Both ends: it has no end of file when the last program ends. */
 static int open_fifo(const struct seg *s)

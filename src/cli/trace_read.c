@@ -22,9 +22,9 @@
 #define ROOM (2 * REC_JSON_MAX) /* twice the longest line */
 
 struct trace_reader {
-	int fd, stop, stuck; /* the pipe; eventfds: the command has ended, we cannot write */
+	int fd, stop, stuck; /* the pipe; eventfds: the command has ended, writing has failed */
 	FILE *out;
-	const char *verb, *name; /* of the command and of the output, for messages */
+	const char *verb, *name; /* for messages: the command's name, the output's name */
 	bool counts, lines, json;
 	enum trace_sort by;
 	struct trace_counts table;

@@ -12,7 +12,7 @@ struct trace_reader;
  * before trace_end(). NULL after a message.
  */
 struct trace_reader *trace_read(int fd, const struct cli_options *o);
-/* It cannot write any more; readable like an eventfd(2). */
+/* A descriptor that becomes readable when the reader can no longer write its output. */
 int trace_reader_stuck(const struct trace_reader *r);
 
 #endif

@@ -36,7 +36,7 @@ static pid_t parent_of(pid_t pid)
 		return -1;
 	end = fgets(line, sizeof(line), f) ? line : NULL;
 	fclose(f);
-	/* The name, in parentheses, may contain some itself. */
+	/* The process's name is in parentheses and may contain some itself: find the last one. */
 	for (char *c = end; c && *c; c++)
 		if (*c == ')')
 			end = c;

@@ -35,7 +35,7 @@ static void up_on_signal(struct sup *sup, struct sup_source *src, uint32_t event
 		sup->stop = true;
 }
 
-/* The lock file, by which commands find the fabric, has been removed. */
+/* Stops the fabric when its lock file is removed: without the file no command finds the fabric. */
 struct lock_watch {
 	struct sup_source src; /* first */
 	int lock;
@@ -53,7 +53,7 @@ static void on_lock(struct sup *sup, struct sup_source *src, uint32_t events)
 	w->gone = !fstat(w->lock, &st) && !st.st_nlink;
 }
 
-/* If the file cannot be watched, such a fabric stays until it is killed. */
+/* If the lock file cannot be watched, a fabric that lost it runs until it is killed. */
 static void watch_lock(struct sup *sup, struct lock_watch *w, int lock)
 {
 	char path[32];
@@ -138,7 +138,7 @@ static int up_serve(const struct cli_options *o, int ready)
 	}
 	r = sup_init(&sup, &rt, name, dir, &o->fab, topo.nnodes ? &topo : NULL, false);
 	topo_free(&topo);
-	malloc_trim(0); /* a large subnet's description: not needed for days */
+	malloc_trim(0); /* return the memory of a large topology, as the process runs for days */
 	if (!r) {
 		signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 		if (signals.fd < 0 || sup_watch(&sup, &signals) < 0)
@@ -175,7 +175,7 @@ int cli_up(struct cli_options *o)
 		int ready = p[1];
 
 		setsid();
-		/* Close descriptors that our caller leaked: they would stay open for days. */
+		/* Close descriptors that our caller leaked, because this process runs for days. */
 		if (ready != 3)
 			ready = dup3(ready, 3, O_CLOEXEC);
 		log_finish();
@@ -251,7 +251,7 @@ static int take_down(struct runtime *rt, const char *name)
 	return r ? r : wait_gone(sock);
 }
 
-/* The result of take_down(): 0, or PROG_FAILED after a message. */
+/* Reports the result of take_down(). 0, or PROG_FAILED after a message. */
 static int down_said(const char *name, int r)
 {
 	if (r == -ENOENT)
@@ -277,7 +277,7 @@ static int down_each(void *arg, const char *name)
 	struct downs *d = arg;
 	int r = take_down(d->rt, name);
 
-	/* private ones end with their commands; others may just be ending */
+	/* -EBUSY: a private fabric ends with its command; -ENOENT: it has just ended */
 	if (r != -EBUSY && r != -ENOENT)
 		d->r |= down_said(name, r);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the summary of a command's use of the adapters. The counts are those that the supervisor
- * shows in its status; a command on a fabric that is up has done the difference.
+ * Owns the summary of a command's use of the adapters. The counts come from the supervisor's
+ * status; if the fabric was up before, the summary shows how much the command added.
  */
 #include "cli/use.h"
 
@@ -28,7 +28,7 @@ static uint64_t get(struct json_object *o, const char *key)
 	return json_object_get_uint64(json_object_object_get(o, key));
 }
 
-/* The members of one of the objects by kind, with the object's name in front. */
+/* Copies the counts in use[which] to `to`; the keys begin with the object's name. */
 static void add_kinds(struct json_object *to, struct json_object *use, const char *which)
 {
 	struct json_object *o = json_object_object_get(use, which);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the view of a fabric that no process of it has. pcap.c, trace_live.c and top.c use it. */
+/*
+ * Owns the view of a fabric by a process that is not part of it. pcap.c, trace_live.c and top.c use
+ * it.
+ */
 #include "cli/watch.h"
 
 #include <errno.h>
@@ -49,7 +52,7 @@ void watch_signals(sigset_t *set, sigset_t *old)
 	sigprocmask(SIG_BLOCK, set, old);
 }
 
-/* Also while nobody has waited for it: process 1 of a container may never do that. */
+/* True also for a zombie: process 1 of a container may never wait for its children. */
 static bool has_ended(pid_t pid)
 {
 	_cleanup_close_ int fd = (int)syscall(SYS_pidfd_open, pid, 0);

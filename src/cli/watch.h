@@ -15,7 +15,7 @@ void watch_signals(sigset_t *set, sigset_t *old);
 bool watch_over(const struct seg *s);
 /* Returns when such a signal comes, when the fabric ends, or `stuck` says so. */
 void watch_wait(const struct seg *s, const sigset_t *set, bool (*stuck)(void *ctx), void *ctx);
-/* The same, or at a time (clock_now_ns()): false. */
+/* The same; returns false when the time `until` (clock_now_ns()) comes first. */
 bool watch_until(const struct seg *s, const sigset_t *set, bool (*stuck)(void *ctx), void *ctx,
 		 uint64_t until);
 

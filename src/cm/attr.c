@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns what a connection says of its QP's attributes (ib_cm_init_qp_attr()). */
+/* Fills the QP attributes of a connection (ib_cm_init_qp_attr()). */
 #include "cm/priv.h"
 
 #include <errno.h>

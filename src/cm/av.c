@@ -13,7 +13,7 @@ uint32_t cm_to_ms(uint32_t iba_time)
 	return UINT32_C(1) << (shift > 30 ? 30 : shift);
 }
 
-/* cm_ack_timeout(): the larger of both, and one more when the other is near. */
+/* cm_ack_timeout(), exponents: the larger one, plus 1 if the other is at most 1 smaller. */
 uint8_t cm_ack_timeout(uint8_t ack_delay, uint8_t packet_life_time)
 {
 	int t = packet_life_time + 1;
@@ -25,7 +25,7 @@ uint8_t cm_ack_timeout(uint8_t ack_delay, uint8_t packet_life_time)
 	return (uint8_t)(t > 31 ? 31 : t);
 }
 
-/* ib_find_cached_pkey(): a full member's entry is better. */
+/* ib_find_cached_pkey(): prefers an entry with full membership. */
 static int find_pkey(const struct cm_port *port, uint16_t pkey, uint16_t *index)
 {
 	int partial = -1;
@@ -55,7 +55,7 @@ static uint32_t port_of_path(struct cm *cm, const struct cm_work *w, const struc
 	return cm->ops->find_gid(cm->ctx, w->port.host, path->sgid);
 }
 
-/* cm_init_av_by_path(): `av` changes only when all is right. */
+/* cm_init_av_by_path(): fills `av` only if it finds everything. */
 int cm_av_by_path(struct cm *cm, const struct cm_work *w, uint32_t port, const struct cm_path *path,
 		  struct cm_av *av)
 {
@@ -82,7 +82,7 @@ int cm_av_by_path(struct cm *cm, const struct cm_work *w, uint32_t port, const s
 	av->path = *path;
 	if (!info.eth || !answer)
 		return 0;
-	/* The entry of the GID table is the one to which the request has come. */
+	/* An answer leaves with the GID to which the request was sent. */
 	memcpy(av->path.sgid, w->pkt.dgid, sizeof(av->path.sgid));
 	av->path.gid_kind = w->pkt.gid_kind;
 	return 0;

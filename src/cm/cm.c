@@ -76,7 +76,7 @@ uint32_t cm_count(const struct cm *cm)
 
 /* ---- what arrives */
 
-/* What ib_mad gives to the agent of ib_cm (cm_add_one()), and cm_recv_handler(). */
+/* Would ib_mad pass this MAD to ib_cm's agent (cm_add_one(), cm_recv_handler())? */
 static bool is_ours(const uint8_t *mad)
 {
 	return LAYOUT_GET(mad_hdr, mad, base_version) == MAD_BASE_VERSION &&
@@ -115,7 +115,7 @@ void cm_leave(struct cm *cm)
 	cm->depth--;
 }
 
-/* A datagram: without memory it is lost. */
+/* MADs are datagrams: losing one for lack of memory is allowed. */
 static struct cm_work *queue(struct cm *cm)
 {
 	struct cm_work *w = calloc(1, sizeof(*w));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The communication manager of all hosts of a fabric (IBA 12; the kernel's is drivers/infiniband/
- * core/cm.c): connections and service ID resolution by MADs of class 7. Runs in one thread, the
- * supervisor's loop; nothing of it is in the segment. It sends by cm_ops.send() and gets what
- * arrives by cm_arrived(); cm_run_due() is its clock.
+ * The communication manager of all hosts of a fabric (IBA 12; in the kernel
+ * drivers/infiniband/core/cm.c): connections and service ID resolution by MADs of class 7. It runs
+ * in one thread, the supervisor's loop, and keeps nothing in the segment. It sends by cm_ops.send()
+ * and receives by cm_arrived(); cm_run_due() handles its deadlines.
  *
  * Functions return 0 or the -errno of the kernel's function of that name (ib_send_cm_req() for
- * cm_send_req()). Addresses of memory that they get are not kept.
+ * cm_send_req()). They do not keep pointers that they are given.
  */
 #ifndef SOFTHCA_CM_CM_H
 #define SOFTHCA_CM_CM_H
@@ -35,8 +35,8 @@ struct cm_pkt {
 	uint32_t qpn; /* of the other end: 1 */
 	uint16_t pkey_index;
 	bool grh;
-	uint16_t gid_kind;   /* the GRH's kind of GID, hw_gid_kind() */
-	uint8_t answer_hops; /* on Ethernet: the hop limit of answers to what has arrived */
+	uint16_t gid_kind;   /* hw_gid_kind() of the GIDs in the GRH */
+	uint8_t answer_hops; /* on Ethernet: the hop limit to use in an answer to this MAD */
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
 	uint8_t sgid[16], dgid[16]; /* the GRH's; without a GRH the GIDs of the ends */
@@ -204,19 +204,22 @@ struct cm_event {
 };
 
 /*
- * Called for whatever happens to an id. For CM_REQ_RECEIVED and CM_SIDR_REQ_RECEIVED `id` is new,
- * with the listener's handler and context until cm_set_context(). Not 0: the id is destroyed after
- * the call (as the kernel rejects or forgets it then). It may call every function below but
- * cm_destroy(id) of this id.
+ * Called for every event of an id. A CM_REQ_RECEIVED or CM_SIDR_REQ_RECEIVED brings a new `id`,
+ * which has the listener's handler and context until cm_set_context(). If the handler returns not
+ * 0, the id is destroyed (as the kernel rejects or forgets it). The handler may call every function
+ * below, except cm_destroy() of this id.
  */
 typedef int cm_handler(struct cm_id *id, const struct cm_event *e);
 
 struct cm *cm_new(const struct cm_ops *ops, void *ctx);
-/* All ids go, without a word to their peers. */
+/* Destroys all ids without telling their peers. */
 void cm_free(struct cm *cm);
-/* A MAD of class 7 has come to the port p->port, and no program has registered for it. */
+/* Handle a MAD of class 7 that arrived at p->port and for which no program has registered. */
 void cm_arrived(struct cm *cm, const struct cm_pkt *p);
-/* Repeats, gives up and ends timewait. The next deadline (ns) or UINT64_MAX. */
+/*
+ * Handles all deadlines that are due (repetitions, failures, ends of timewait). Returns the next
+ * deadline (ns) or UINT64_MAX.
+ */
 uint64_t cm_run_due(struct cm *cm);
 
 /* `hca`: SEG_T_HCA of the adapter it belongs to. NULL: no memory. */
@@ -232,10 +235,10 @@ const char *cm_state_name(enum cm_state st);
 uint32_t cm_hca(const struct cm_id *id);
 
 /*
- * The listener for `service_id` on `hca` with that handler, if there is one, and one more user of
- * it; else a new one (ib_cm_insert_listen()). NULL and *err: -EINVAL another handler has it,
- * -ENOMEM. The handler finds whom to ask by the request: `context` is NULL, cm_ctx() is not. Each
- * user calls cm_destroy().
+ * Gets a listener for `service_id` on `hca` (ib_cm_insert_listen()): shares one that has this
+ * handler, else makes one. NULL and *err: -EINVAL (another handler has it), -ENOMEM. A shared
+ * listener's context is NULL, so the handler finds its user by the request and cm_ctx(). Each user
+ * calls cm_destroy().
  */
 struct cm_id *cm_insert_listen(struct cm *cm, uint32_t hca, cm_handler *h, uint64_t service_id,
 			       int *err);
@@ -271,10 +274,10 @@ int cm_send_dreq(struct cm_id *id, const void *data, uint32_t len);
 int cm_send_drep(struct cm_id *id, const void *data, uint32_t len);
 int cm_send_rej(struct cm_id *id, uint32_t reason, const void *ari, uint32_t ari_len,
 		const void *data, uint32_t len);
-/* A bit of service_timeout: send no MRA now, but answer by it when the peer repeats its message. */
+/* A bit of service_timeout: send the MRA only when the peer repeats its message. */
 #define CM_MRA_DELAY 0x80
 int cm_send_mra(struct cm_id *id, uint8_t service_timeout, const void *data, uint32_t len);
-/* IBV_EVENT_COMM_EST or IBV_EVENT_PATH_MIG of the id's QP. */
+/* Tells the CM of an event of the id's QP: IBV_EVENT_COMM_EST or IBV_EVENT_PATH_MIG. */
 int cm_notify(struct cm_id *id, uint32_t event);
 
 struct cm_sidr_req {
@@ -296,18 +299,20 @@ struct cm_sidr_rep {
 };
 int cm_send_sidr_rep(struct cm_id *id, const struct cm_sidr_rep *p);
 
-/* What ib_cm_init_qp_attr() fills; `mask` has the IBV_QP_* bits (ibv_qp_attr_mask) of the rest. */
+/*
+ * The result of ib_cm_init_qp_attr(). `mask` (enum ibv_qp_attr_mask) says which members are valid.
+ */
 struct cm_qp_attr {
 	uint32_t mask;
 	uint32_t access; /* IBV_ACCESS_* */
 	uint16_t pkey_index;
 	uint8_t port_num, alt_port_num;
-	struct cm_path path, alt; /* mask has IBV_QP_AV, IBV_QP_ALT_PATH */
+	struct cm_path path, alt; /* valid if mask has IBV_QP_AV, IBV_QP_ALT_PATH */
 	uint8_t path_src_bits;    /* of path.slid */
 	uint8_t path_mtu, timeout, alt_timeout, retry_cnt, rnr_retry;
 	uint8_t max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
 	uint32_t dest_qpn, rq_psn, sq_psn;
-	uint32_t qkey; /* IBV_QP_QKEY: cma_init_qp_attr() for UD, never cm_init_qp_attr() */
+	uint32_t qkey; /* IBV_QP_QKEY: only cma_init_qp_attr() for UD sets it */
 	uint16_t alt_pkey_index;
 	uint8_t path_mig_state;
 	bool grh;

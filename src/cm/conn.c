@@ -92,7 +92,7 @@ static uint32_t rep_qpn(const struct cm_work *w, const struct cm_id *id)
 					    : REP_GET32(w, local_qpn);
 }
 
-/* cm_dup_rep_handler(): the RTU or the MRA was lost. */
+/* cm_dup_rep_handler(): the peer repeats its REP because the RTU or MRA was lost. */
 static void duplicate(struct cm *cm, const struct cm_work *w)
 {
 	const struct cm_id *id = cm_find_id(cm, w->port.host, REP_GET32(w, remote_comm_id),

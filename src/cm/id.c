@@ -99,7 +99,7 @@ struct cm_id *cm_find_id(const struct cm *cm, uint32_t host, uint32_t local_id, 
 
 /* ---- what is known of remote ends */
 
-/* An id that cm_acquire_id() no longer finds is not reported as a collision. */
+/* On a collision, sets *other only if cm_acquire_id() would still find that id. */
 static bool insert(struct cm_table *t, struct cm_node *n, struct cm_key k, struct cm_id **other)
 {
 	*other = cm_table_insert(t, n, k);
@@ -180,7 +180,7 @@ static int init_listen(struct cm_id *id, uint64_t service_id)
 	return 0;
 }
 
-/* NULL: `id` listens; else the one that does. */
+/* Returns NULL if `id` now listens, else the id that already listens for this service. */
 static struct cm_id *start_listen(struct cm_id *id)
 {
 	struct cm_id *other = cm_table_insert(&id->cm->service, &id->by_service,
@@ -234,7 +234,7 @@ struct cm_id *cm_insert_listen(struct cm *cm, uint32_t hca, cm_handler *h, uint6
 
 /* ---- the end */
 
-/* cm_destroy_id(). Returns whether the listener has other users. */
+/* cm_destroy_id(): tells the peer. Returns true if the listener has other users. */
 static bool say_goodbye(struct cm_id *id, int err)
 {
 	uint8_t guid[8];
@@ -253,7 +253,7 @@ static bool say_goodbye(struct cm_id *id, int err)
 		cm_rej(id, CM_REJ_TIMEOUT, guid, sizeof(guid), NULL, 0);
 		break;
 	case CM_REQ_RCVD:
-		if (err == -ENOMEM) /* the next repetition of the REQ may be luckier */
+		if (err == -ENOMEM) /* do not answer, so that the peer repeats the REQ */
 			break;
 		cm_rej(id, CM_REJ_CONSUMER_DEFINED, NULL, 0, NULL, 0);
 		break;

@@ -141,7 +141,7 @@ void cm_on_drep(struct cm *cm, struct cm_work *w)
 
 /* ---- REJ */
 
-/* cm_format_rej(), without what the consumer adds. */
+/* cm_format_rej(), except the consumer's data. */
 void cm_format_rej(uint8_t *msg, const struct cm_id *id, uint32_t reason, enum cm_state state)
 {
 	enum cm_msg which = CM_MSG_OTHER;
@@ -156,7 +156,9 @@ void cm_format_rej(uint8_t *msg, const struct cm_id *id, uint32_t reason, enum c
 	CM_SET(cm_rej, msg, reason, reason);
 }
 
-/* cm_issue_rej(): the common part of all messages is enough to answer one. */
+/*
+ * cm_issue_rej(): rejects a message without an id: it needs only the fields common to all messages.
+ */
 void cm_issue_rej(struct cm *cm, const struct cm_work *w, uint32_t reason, enum cm_msg which)
 {
 	const uint8_t *got = w->pkt.mad + CM_MSG;
@@ -227,7 +229,7 @@ static struct cm_id *rejected_id(struct cm *cm, const struct cm_work *w)
 	struct cm_id *id;
 
 	if (LAYOUT_GET(cm_rej, msg, reason) == CM_REJ_TIMEOUT) {
-		/* A sender that has got no REP does not know our number. */
+		/* A peer that has timed out waiting for our REP does not know our id's number. */
 		id = cm_table_find(&cm->remote_id, (struct cm_key){be64_load(msg + CM_AT_REJ_ARI),
 								   remote, w->port.host});
 		return id && id->by_local.in && id->remote_id == id->tw_remote_id ? id : NULL;

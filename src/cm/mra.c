@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns MRA, by which an end asks for more time, and what comes of a LAP. */
+/* Owns the MRA message, by which an end asks for more time, and the handling of LAP. */
 #include "cm/priv.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ static void repeat_mra(struct cm *cm, const struct cm_work *w, const struct cm_i
 	cm_post(cm, &p);
 }
 
-/* cm_lap_handler(): the alternate path is kept; no APR is sent. */
+/* cm_lap_handler(): stores the alternate path of the LAP; ib_cm does not answer with an APR. */
 void cm_on_lap(struct cm *cm, struct cm_work *w)
 {
 	const uint8_t *msg = w->pkt.mad + CM_MSG;

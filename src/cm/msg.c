@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the begin of every message, and the repetition of those that want an answer (what ib_mad
- * does for the kernel's CM: timeout_sends(), retry_send()).
+ * Owns the first part of every message, and the repetition of messages that expect an answer
+ * (ib_mad does this for the kernel's CM: timeout_sends(), retry_send()).
  */
 #include "cm/priv.h"
 
@@ -62,7 +62,9 @@ uint8_t *cm_begin_response(const struct cm_work *w, struct cm_pkt *p, uint32_t a
 	return header(p, attr, tid);
 }
 
-/* cm_form_tid(): a port stands for the kernel's agent of ib_mad. */
+/*
+ * cm_form_tid(): the upper half is the port, where the kernel puts the number of its ib_mad agent.
+ */
 uint64_t cm_form_tid(const struct cm_id *id)
 {
 	return ((uint64_t)id->av.port + 1) << 32 | id->local_id;
@@ -104,7 +106,7 @@ void cm_post_msg(struct cm_id *id, enum cm_state state, uint32_t timeout_ms)
 	cm_post(id->cm, &id->msg);
 }
 
-/* ib_modify_mad(): for the repetitions, too. */
+/* ib_modify_mad(): changes the timeout of the current try and of later repetitions. */
 void cm_modify_msg(struct cm_id *id, uint32_t timeout_ms)
 {
 	id->msg_timeout_ms = timeout_ms;

@@ -34,16 +34,16 @@ int cm_table_init(struct cm_table *t, uint64_t seed);
 void cm_table_finish(struct cm_table *t);
 /* The id whose node has that key, or NULL. */
 struct cm_id *cm_table_find(const struct cm_table *t, struct cm_key k);
-/* The id that has the key already, or NULL: `n` is in. */
+/* Adds `n`. Returns NULL, or the id that already has the key: then `n` is not added. */
 struct cm_id *cm_table_insert(struct cm_table *t, struct cm_node *n, struct cm_key k);
-/* Nothing when it is not in. */
+/* Removes `n`; does nothing if it is not in the table. */
 void cm_table_remove(struct cm_table *t, struct cm_node *n);
 
 /* ---- timer.c: deadlines in a binary heap */
 
 struct cm_timer {
 	uint64_t at;
-	uint32_t pos; /* in the heap, from 1; 0: stopped */
+	uint32_t pos; /* index in the heap, from 1; 0: stopped */
 };
 
 struct cm_timers {
@@ -114,7 +114,7 @@ struct cm_id {
 	uint8_t path_mtu, max_retries, responder_resources, initiator_depth;
 	uint8_t retry_count, rnr_retry_count, service_timeout, target_ack_delay;
 
-	/* Private data of the last answer, for when the request comes again. */
+	/* Private data of the last answer, kept to answer a repeated request. */
 	uint8_t data_len;
 	uint8_t data[CM_RTU_DATA];
 };
@@ -136,8 +136,7 @@ struct cm {
 	uint32_t depth; /* how deep calls of CM functions are nested */
 	struct cm_work *first, **last;
 	struct cm_timers timers;
-	/* remote_id, remote_qp: of connections; a packet of one host never reaches ids of another
-	 */
+	/* remote_id and remote_qp hold connections; their keys contain the host */
 	struct cm_table local, remote_id, remote_qp, sidr, service;
 	uint32_t next_id, random_id;
 	uint64_t next_service_id;
@@ -174,7 +173,7 @@ void cm_tell(struct cm_id *id, const struct cm_event *e);
 /* cm_acquire_id(), among the ids of the host where the MAD has arrived. */
 struct cm_id *cm_find_id(const struct cm *cm, uint32_t host, uint32_t local_id, uint32_t remote_id);
 struct cm_id *cm_find_listen(const struct cm *cm, uint32_t hca, uint64_t service_id);
-/* Both false: the other id has it (cm_insert_remote_id(), cm_insert_remote_qpn()). */
+/* Both return false if another id already has the number (cm_insert_remote_id(), ..._qpn()). */
 bool cm_insert_remote_id(struct cm_id *id, struct cm_id **other);
 bool cm_insert_remote_qpn(struct cm_id *id, struct cm_id **other);
 void cm_remove_remote(struct cm_id *id);
@@ -185,7 +184,10 @@ void cm_timewait_over(struct cm_id *id);
 /* av.c */
 uint32_t cm_to_ms(uint32_t iba_time);
 uint8_t cm_ack_timeout(uint8_t ack_delay, uint8_t packet_life_time);
-/* `port` CM_NO_PORT: the port of the host that has path->sgid; w: where to look first, or NULL. */
+/*
+ * `port` CM_NO_PORT: finds the host's port that has path->sgid; on the port of `w` first, if not
+ * NULL.
+ */
 int cm_av_by_path(struct cm *cm, const struct cm_work *w, uint32_t port, const struct cm_path *path,
 		  struct cm_av *av);
 int cm_av_for_response(const struct cm_work *w, struct cm_av *av);
@@ -197,7 +199,7 @@ uint8_t *cm_begin_response(const struct cm_work *w, struct cm_pkt *p, uint32_t a
 uint64_t cm_form_tid(const struct cm_id *id);
 void cm_put_data(uint8_t *msg, uint32_t at, const void *data, uint32_t len);
 void cm_keep_data(struct cm_id *id, const void *data, uint32_t len);
-/* id->msg goes, and again until cm_cancel() or there are no retries left. */
+/* Sends id->msg, and repeats it until cm_cancel() or until no retries are left. */
 void cm_post_msg(struct cm_id *id, enum cm_state state, uint32_t timeout_ms);
 void cm_modify_msg(struct cm_id *id, uint32_t timeout_ms);
 void cm_cancel(struct cm_id *id);
@@ -206,9 +208,9 @@ static inline void cm_post(struct cm *cm, const struct cm_pkt *p)
 {
 	cm->ops->send(cm->ctx, p);
 }
-/* Truncates as the kernel's IBA_SET() does. */
+/* Cuts off values that do not fit, as the kernel's IBA_SET() does. */
 #define CM_SET(l, p, f, v) LAYOUT_SET(l, p, f, (uint64_t)(v)&bits_max(LF_##l##_##f##_WIDTH))
-/* A longer one is an error only when there is data at all. */
+/* As in the kernel, `len` does not matter when there is no data. */
 static inline bool cm_too_long(const void *data, uint32_t len, uint32_t max)
 {
 	return data && len > max;

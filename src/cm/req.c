@@ -12,7 +12,7 @@ static void put_path(uint8_t *msg, const struct cm_req *p, uint8_t ack_delay)
 	bool local = path->hop_limit <= 1;
 	uint16_t slid = path->slid, dlid = path->dlid;
 
-	/* What is behind a router is not known here; the receiver takes it from the packet. */
+	/* LIDs behind a router are not known here; the receiver takes them from the packet. */
 	if (!local) {
 		slid = p->inbound ? p->inbound->dlid : MAD_LID_PERMISSIVE;
 		dlid = MAD_LID_PERMISSIVE;
@@ -204,7 +204,7 @@ static struct cm_id *match(struct cm *cm, const struct cm_work *w, struct cm_id 
 			duplicate(cm, w, other);
 		return NULL;
 	}
-	/* The QP has another connection: one of both ends does not know that it is over. */
+	/* This QP still has another connection: one end does not know that the old one is over. */
 	if (!cm_insert_remote_qpn(id, &other)) {
 		cm_remove_remote(id);
 		cm_issue_rej(cm, w, CM_REJ_STALE_CONN, CM_MSG_REQ);
@@ -220,7 +220,7 @@ static struct cm_id *match(struct cm *cm, const struct cm_work *w, struct cm_id 
 	return other;
 }
 
-/* cm_process_routed_req(): LIDs that the sender cannot know are those of the packet. */
+/* cm_process_routed_req(): replaces permissive LIDs by those of the packet. */
 static void fill_routed(struct cm_work *w)
 {
 	uint8_t *msg = w->pkt.mad + CM_MSG;

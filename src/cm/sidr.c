@@ -95,7 +95,7 @@ int cm_sidr_rep(struct cm_id *id, const struct cm_sidr_rep *p)
 	CM_SET(cm_sidr_rep, msg, q_key, p->qkey);
 	CM_SET(cm_sidr_rep, msg, vendor_id_l, p->ece.vendor_id & 0xff);
 	CM_SET(cm_sidr_rep, msg, vendor_id_h, p->ece.vendor_id >> 8 & 0xff);
-	/* The kernel does not set the length of the information, either. */
+	/* Like the kernel, do not set the length field of the additional information. */
 	cm_put_data(msg, CM_AT_SIDR_REP_INFO, p->info, p->info_len);
 	cm_put_data(msg, CM_AT_SIDR_REP_DATA, p->data, p->len);
 	id->state = CM_IDLE;

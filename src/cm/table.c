@@ -12,7 +12,7 @@ static bool same(const struct cm_key *x, const struct cm_key *y)
 	return x->a == y->a && x->b == y->b && x->c == y->c;
 }
 
-/* The seed keeps peers from choosing keys that meet. */
+/* The seed keeps peers from choosing keys whose hashes collide. */
 static uint64_t mix(uint64_t h, uint64_t v)
 {
 	h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);

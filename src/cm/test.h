@@ -26,7 +26,7 @@
 #define NET_ATTRS 16
 #define NET_DELAY (NSEC_PER_MSEC / 4)
 #define SERVICE UINT64_C(0x1061234)
-#define LIFE_TIME 10 /* packet life time of paths: 4 ms, as cm_convert_to_ms() rounds */
+#define LIFE_TIME 10 /* the paths' PacketLifeTime; cm_convert_to_ms() rounds it to 4 ms */
 #define RESPONSE 13  /* 32 ms */
 #define RETRIES 3
 #define MSEC(n) ((n)*NSEC_PER_MSEC)
@@ -41,9 +41,9 @@ struct net {
 	struct cm *cm;
 	uint64_t now;
 	struct net_pkt *queue;
-	bool at_once;                 /* arrives before send() returns */
+	bool at_once;                 /* a MAD arrives before send() returns */
 	bool cut;                     /* everything is lost */
-	unsigned int drop[NET_ATTRS]; /* the next n of this attribute (CM_ATTR_* & 15) */
+	unsigned int drop[NET_ATTRS]; /* lose the next n MADs of this attribute (CM_ATTR_* & 15) */
 	unsigned int twice[NET_ATTRS];
 	unsigned int sent[NET_ATTRS];
 	unsigned int loss, repeat; /* percent */
@@ -212,7 +212,7 @@ static inline void net_run(struct net *n, uint64_t ns)
 struct end {
 	struct net *net;
 	struct cm_id *id;
-	/* The answer to a REQ or SIDR_REQ; whether a REP is answered by RTU, a DREQ by DREP. */
+	/* on_req answers a REQ or SIDR_REQ. rtu: answer a REP by an RTU; drep: a DREQ by a DREP. */
 	int (*on_req)(struct end *e, const struct cm_event *ev);
 	bool rtu, drep;
 	enum cm_event_type events[MAX_EVENTS];

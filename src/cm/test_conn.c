@@ -3,7 +3,7 @@
 #include "cm/test.h"
 #include "cm/for_tests.h"
 
-/* cm_convert_to_ms(): twice the path's life time and the peer's response time. */
+/* cm_convert_to_ms(): twice the path's life time, plus the peer's response time. */
 #define REQ_TIMEOUT MSEC(4 * 2 + 32)
 
 static void test_connect_and_disconnect(void **state)
@@ -66,7 +66,7 @@ static void test_events_say_what_the_messages_say(void **state)
 	assert_int_equal(b.last.req.path.dlid, 1);
 	assert_int_equal(b.last.req.path.mtu, 4);
 	assert_int_equal(b.last.req.path.rate, 3);
-	/* cm_ack_timeout(8, 10) is 11 + 0; one less is the life time (cm_format_paths_from_req) */
+	/* cm_ack_timeout(8, 10) is 11; cm_format_paths_from_req() subtracts 1 */
 	assert_int_equal(b.last.req.path.packet_life_time, 10);
 	assert_false(b.last.req.has_alt);
 	assert_int_equal(b.last.req.service_id, SERVICE);
@@ -144,7 +144,7 @@ static void test_attributes_of_the_qps(void **state)
 	assert_int_equal(x.path_mtu, 4);
 	assert_int_equal(x.dest_qpn, 0x77);
 	assert_int_equal(x.rq_psn, 0x100);
-	/* the peer's initiator depth, cm_rep_handler() */
+	/* cm_rep_handler() takes it from the peer's initiator depth */
 	assert_int_equal(x.max_dest_rd_atomic, 2);
 	assert_int_equal(cm_init_qp_attr(a.id, IBV_QPS_RTS, &x), 0);
 	assert_int_equal(x.mask, rts);
@@ -164,7 +164,7 @@ static void test_attributes_of_the_qps(void **state)
 	net_free(n);
 }
 
-/* UC and XRC: cm_req_set_qp_type(), cm_rep_get_qpn() and the masks. */
+/* UC and XRC set other fields: cm_req_set_qp_type(), cm_rep_get_qpn(), and other masks. */
 static void test_other_transports(void **state)
 {
 	static const struct {
@@ -221,7 +221,7 @@ static void test_a_request_of_no_transport(void **state)
 	net_free(n);
 }
 
-/* Each message is lost once; the connection is made, in the time of the repetition. */
+/* Loses each kind of message once: its repetition still makes the connection. */
 static void test_a_lost_message_comes_again(void **state)
 {
 	static const struct {
@@ -298,13 +298,13 @@ static void test_nobody_is_ready(void **state)
 	n->cut = true;
 	net_run(n, MSEC(1000));
 	END_SAW(&b, CM_REQ_RECEIVED, CM_REP_ERROR);
-	/* the active end's response time: 32 ms */
+	/* a REP is repeated after the active end's response time: 32 ms */
 	assert_int_equal(b.at[1] - b.at[0], MSEC(32) * (1 + RETRIES));
 	assert_int_equal(cm_state(b.id), CM_IDLE);
 	net_free(n);
 }
 
-/* cm_mra_handler(): once, for service time and ack timeout from then on; and what is left. */
+/* cm_mra_handler(): each later try waits for the MRA's service time plus the ack timeout. */
 static void test_mra_gives_time(void **state)
 {
 	struct net *n = net_new();
@@ -325,12 +325,12 @@ static void test_mra_gives_time(void **state)
 	n->cut = true;
 	net_run(n, MSEC(100000));
 	END_SAW(&a, CM_MRA_RECEIVED, CM_REQ_ERROR);
-	/* 2^(20-8), and the ack timeout of the path, 2^(11-8) */
+	/* the MRA's service time, 2^(20-8) ms, plus the path's ack timeout, 2^(11-8) ms */
 	assert_int_equal(a.at[1] - from, MSEC(4096 + 8) * (1 + RETRIES));
 	net_free(n);
 }
 
-/* cm_dup_req_handler(): the MRA was lost or put off. */
+/* cm_dup_req_handler(): a repeated REQ is answered by the MRA, which was lost or delayed. */
 static void test_mra_is_repeated(void **state)
 {
 	struct net *n = net_new();
@@ -348,7 +348,7 @@ static void test_mra_is_repeated(void **state)
 	accept_it(&b, NULL);
 	net_run(n, MSEC(1));
 	END_SAW(&a, CM_MRA_RECEIVED, CM_REP_RECEIVED);
-	/* of a REP, by the active end */
+	/* the active end may send an MRA for a REP */
 	assert_int_equal(cm_send_mra(a.id, 16, NULL, 0), 0);
 	net_run(n, MSEC(1));
 	END_SAW(&b, CM_REQ_RECEIVED, CM_MRA_RECEIVED);
@@ -448,7 +448,7 @@ static void test_a_call_in_the_wrong_state_is_refused(void **state)
 	req.len = CM_REQ_DATA;
 	path.pkey = 0x8003;
 	assert_int_equal(cm_send_req(id, &req), -ENOENT);
-	path.pkey = 0x0001; /* the entry of a full member (0x8001) matches this P_Key, too */
+	path.pkey = 0x0001; /* this P_Key also matches the entry of a full member (0x8001) */
 	req.port = NET_PORTS;
 	assert_int_equal(cm_send_req(id, &req), -EINVAL);
 	req.port = 0;

@@ -17,7 +17,10 @@ static void test_every_reason_arrives(void **state)
 		struct net *n = net_new();
 		struct end a = {0}, b = {.on_req = reject_it};
 
-		/* From an id that has sent no REQ, this one is found by the sender's number. */
+		/*
+		 * Skip this reason: its REJ names the sender by an id that has sent a REQ, and b
+		 * has sent none.
+		 */
 		if (reason == CM_REJ_TIMEOUT)
 			reason++;
 		end_listen(n, &b, 2);
@@ -71,7 +74,7 @@ static void test_nobody_listens(void **state)
 	net_free(n);
 }
 
-/* cm_process_work(), cm_destroy_id() with an error */
+/* cm_process_work() destroys the new id with the handler's error: cm_destroy_id(). */
 static void test_what_the_handler_of_a_request_returns(void **state)
 {
 	struct net *n = net_new();
@@ -83,7 +86,7 @@ static void test_what_the_handler_of_a_request_returns(void **state)
 	END_SAW(&a, CM_REJ_RECEIVED);
 	assert_int_equal(a.last.rej.reason, CM_REJ_CONSUMER_DEFINED);
 	assert_int_equal(cm_count(n->cm), 2);
-	/* without memory nothing is said: the REQ comes again */
+	/* without memory the CM sends no REJ, so the peer repeats the REQ */
 	b.ret = -ENOMEM;
 	cm_destroy(a.id);
 	a.n = b.n = 0;
@@ -109,7 +112,7 @@ static void test_requests_with_wrong_paths(void **state)
 	end_connect(n, &a, 0, 2, 0x55);
 	n->cut = false;
 	req = n->last[AT(REQ)];
-	/* cm_req_handler(): the GID of no port of this host */
+	/* cm_req_handler(): no port of this host has the GID of the REQ */
 	((uint8_t *)LAYOUT_IN(cm_req, primary_remote_port_gid, req.mad + CM_MSG))[15] = 1;
 	net_arrive(n, &req);
 	net_run(n, MSEC(1));
@@ -248,7 +251,9 @@ static void test_an_accepted_id_goes(void **state)
 	end_connect(n, &a, 0, 2, 0x55);
 	net_run(n, MSEC(1));
 	cm_destroy(b.id);
-	/* REP_SENT has become TIMEWAIT when the REJ is made: cm_send_rej_locked() */
+	/*
+	 * cm_send_rej_locked() enters TIMEWAIT before it fills the REJ, so the REJ names no message
+	 */
 	assert_int_equal(LAYOUT_GET(cm_rej, n->last[AT(REJ)].mad + CM_MSG, message_rejected),
 			 CM_MSG_OTHER);
 	net_run(n, MSEC(1));
@@ -272,7 +277,7 @@ static void test_a_connected_id_goes(void **state)
 	net_free(n);
 }
 
-/* An XRC target does not say that it goes. */
+/* An XRC target that is destroyed sends no DREQ. */
 static void test_an_xrc_target_goes_silently(void **state)
 {
 	struct net *n = net_new();
@@ -325,7 +330,7 @@ static void test_nobody_answers_a_dreq(void **state)
 	END_SAW(&a, CM_REP_RECEIVED, CM_DREQ_ERROR, CM_TIMEWAIT_EXIT);
 	assert_int_equal(n->sent[AT(DREQ)], 1 + RETRIES);
 	assert_int_equal(a.at[1] - from, MSEC(40) * (1 + RETRIES));
-	/* cm_enter_timewait(): the ack timeout that cm_rep_handler() has computed */
+	/* cm_enter_timewait(): timewait lasts for the ack timeout that cm_rep_handler() computed */
 	assert_int_equal(a.at[2] - a.at[1], MSEC(1 << (cm_ack_timeout(8, LIFE_TIME) - 8)));
 	assert_int_equal(cm_state(a.id), CM_IDLE);
 	net_free(n);
@@ -344,7 +349,7 @@ static void test_a_dreq_comes_again_when_the_drep_is_lost(void **state)
 	assert_int_equal(cm_send_drep(b.id, "gone", 4), 0);
 	net_run(n, MSEC(30));
 	assert_int_equal(cm_state(b.id), CM_IDLE);
-	/* In this state cm_dreq_handler() says nothing; of an id that is gone it says DREP. */
+	/* In IDLE, cm_dreq_handler() does not answer; for an id that is gone it sends a DREP. */
 	cm_destroy(b.id);
 	net_run(n, MSEC(30));
 	assert_int_equal(end_count(&a, CM_DREP_RECEIVED), 1);
@@ -376,7 +381,7 @@ static void test_a_dreq_in_timewait_and_of_nobody(void **state)
 	net_free(n);
 }
 
-/* cm_dreq_handler(): of another QP */
+/* cm_dreq_handler(): the DREQ names another QP */
 static void test_a_dreq_for_another_qp_is_ignored(void **state)
 {
 	struct net *n = net_new();
@@ -417,7 +422,7 @@ static void test_a_qp_that_has_a_connection_already(void **state)
 	struct end a = {0}, b = {0}, c = {0};
 
 	net_connect(n, &a, &b);
-	/* The host of `a` loses the connection, and its peer hears nothing of that. */
+	/* The host of `a` loses the connection, but its peer does not notice. */
 	n->cut = true;
 	cm_destroy(a.id);
 	n->cut = false;
@@ -426,7 +431,7 @@ static void test_a_qp_that_has_a_connection_already(void **state)
 	END_SAW(&c, CM_REJ_RECEIVED);
 	assert_int_equal(c.last.rej.reason, CM_REJ_STALE_CONN);
 	assert_int_equal(cm_state(c.id), CM_TIMEWAIT);
-	assert_int_equal(cm_state(b.id), CM_TIMEWAIT); /* DREQ, answered by cm_issue_drep() */
+	assert_int_equal(cm_state(b.id), CM_TIMEWAIT); /* cm_issue_drep() answered its DREQ */
 	assert_int_equal(end_count(&b, CM_DREP_RECEIVED), 1);
 	cm_destroy(c.id);
 	c = (struct end){.rtu = true};
@@ -445,7 +450,7 @@ static void test_a_rep_of_a_qp_that_has_a_connection_already(void **state)
 	n->cut = true;
 	cm_destroy(b.id);
 	n->cut = false;
-	end_connect(n, &c, 0, 2, 0x56); /* accepted with the same QP */
+	end_connect(n, &c, 0, 2, 0x56); /* accepted with a QP that is connected */
 	net_run(n, MSEC(1));
 	assert_int_equal(cm_state(a.id), CM_TIMEWAIT);
 	assert_int_equal(c.n, 0);
@@ -454,7 +459,7 @@ static void test_a_rep_of_a_qp_that_has_a_connection_already(void **state)
 	net_free(n);
 }
 
-/* A message from another host does not meet the ids that have the same numbers here. */
+/* The same numbers in a message of another host name other ids. */
 static void test_hosts_are_apart(void **state)
 {
 	struct net *n = net_new();
@@ -470,7 +475,7 @@ static void test_hosts_are_apart(void **state)
 	net_arrive(n, &dreq);
 	assert_int_equal(cm_state(b.id), CM_ESTABLISHED);
 	assert_int_equal(n->sent[AT(DREP)], 1); /* cm_issue_drep() of host 2 */
-	/* The QP that host 1 believes connected connects to host 2. */
+	/* Host 1 believes its QP connected; the same QPN connects to host 2 all the same. */
 	end_listen(n, &d, 3);
 	end_connect(n, &c, 0, 3, 0x55);
 	net_run(n, MSEC(2));
@@ -506,7 +511,7 @@ static void test_a_grh_is_answered_with_a_grh(void **state)
 	assert_int_equal(p->flow_label, 0x12345);
 	assert_int_equal(cm_init_qp_attr(b.id, IBV_QPS_RTR, &x), 0);
 	assert_true(x.grh);
-	/* an answer that no id sends */
+	/* the CM itself rejects a REQ for an unknown service: it has no id there */
 	req.service_id++;
 	req.qpn++;
 	a.n = 0;
@@ -551,7 +556,7 @@ static void test_a_path_through_a_router(void **state)
 	net_free(n);
 }
 
-/* ib_mad finds no agent for these: no answer at all. */
+/* ib_mad finds no agent for these MADs, so nobody answers. */
 static void test_mads_that_are_not_ours(void **state)
 {
 	static const struct {
@@ -613,7 +618,7 @@ static void test_a_lap_gives_an_alternate_path(void **state)
 	assert_int_equal(x.mask, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE);
 	assert_int_equal(x.alt.dlid, 2);
 	assert_int_equal(cm_notify(b.id, IBV_EVENT_PATH_MIG), -EINVAL);
-	/* cm_migrate(): a's alternate path is none, it sends nowhere */
+	/* cm_migrate(): a has no alternate path, so it can no longer send */
 	assert_int_equal(cm_notify(a.id, IBV_EVENT_PATH_MIG), 0);
 	assert_int_equal(cm_send_dreq(a.id, NULL, 0), -EINVAL);
 	assert_int_equal(cm_state(a.id), CM_TIMEWAIT);

@@ -51,7 +51,7 @@ static uint32_t longest_chain(const struct cm_table *t)
 
 /* ---- 10 000 connections */
 
-/* The handlers of the passive ends have no `struct end`. */
+/* The contexts of passive ends are counters, not a `struct end`. */
 static int passive_handler(struct cm_id *id, const struct cm_event *ev)
 {
 	unsigned int *n = cm_context(id);
@@ -80,7 +80,7 @@ static int active_handler(struct cm_id *id, const struct cm_event *ev)
 	return ev->type == CM_TIMEWAIT_EXIT;
 }
 
-/* No chain is long, and every timer is found without a search: nothing here is quadratic. */
+/* Hash chains stay short and timers are found without a search: no cost is quadratic. */
 static void test_many_connections(void **state)
 {
 	static struct cm_id *ids[MANY];
@@ -118,7 +118,7 @@ static void test_many_connections(void **state)
 
 /* ---- a bad network */
 
-/* No end waits for ever, and at most one of them believes what is not so. */
+/* No end waits for ever, and at most one end believes in a connection that the other lacks. */
 static void one_bad_connection(unsigned int seed, bool leave)
 {
 	struct net *n = net_new();
@@ -162,7 +162,7 @@ static int any_handler(struct cm_id *id, const struct cm_event *ev)
 	struct net *n = cm_context(id);
 	uint8_t sum = 0;
 
-	/* All memory that an event points to can be read: the sanitizer would report the rest. */
+	/* Read all memory that an event points to, so that a sanitizer reports bad pointers. */
 	for (uint32_t i = 0; ev->data && i < ev->len; i++)
 		sum = (uint8_t)(sum + ((const uint8_t *)ev->data)[i]);
 	if (ev->type == CM_REJ_RECEIVED)
@@ -195,7 +195,7 @@ static int any_handler(struct cm_id *id, const struct cm_event *ev)
 	}
 }
 
-/* The number of one of the first ids, or a random number. */
+/* Returns the number of one of the first ids, or a random number. */
 static uint32_t some_id(struct net *n, bool remote)
 {
 	uint32_t skip = net_random(n) % 16;

@@ -16,7 +16,7 @@ static int answer(struct end *e, const struct cm_event *ev)
 	};
 
 	assert_int_equal(cm_send_sidr_rep(e->id, &rep), 0);
-	return -ECANCELED; /* as cma does: the id is needed no more */
+	return -ECANCELED; /* destroys the id, as cma does after an answer */
 }
 
 static void resolve(struct net *n, struct end *e, uint8_t retries)
@@ -47,7 +47,9 @@ static void test_a_service_is_resolved(void **state)
 
 		n->at_once = at_once;
 		if (at_once) {
-			/* the answer is there before the second call, which is refused */
+			/*
+			 * resolve() does not fit here: it expects no answer before its second call
+			 */
 			struct cm_path path = net_path(0, 2);
 
 			a.net = n;
@@ -122,7 +124,7 @@ static void test_a_request_comes_again(void **state)
 	end_listen(n, &b, 2);
 	resolve(n, &a, 5);
 	net_run(n, MSEC(250));
-	/* cm_insert_remote_sidr(): it is being answered */
+	/* cm_insert_remote_sidr() drops repetitions while the request is being answered */
 	END_SAW(&b, CM_SIDR_REQ_RECEIVED);
 	assert_int_equal(n->sent[AT(SIDR_REQ)], 3);
 	/* cm_destroy_id() */
@@ -139,7 +141,7 @@ static int answer_and_stay(struct end *e, const struct cm_event *ev)
 	return 0;
 }
 
-/* cm_send_sidr_rep_locked(): what is answered is no duplicate any more. */
+/* cm_send_sidr_rep_locked(): after the answer, a repetition counts as a new request. */
 static void test_a_request_comes_again_when_the_answer_is_lost(void **state)
 {
 	struct net *n = net_new();

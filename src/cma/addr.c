@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Owns what the kernel asks of addresses, and the routes and neighbours that follow from the
- * addresses of ports (fabric/ifaddr.h). Reads the segment; id.h's files and the device call it.
+ * Answers what the kernel would look up about addresses: owners, routes and neighbours. They follow
+ * from the addresses of ports (fabric/ifaddr.h). Reads the segment. The files below id.h and the
+ * device call it.
  */
 #include "cma/addr.h"
 #include "cma/for_tests.h"
@@ -197,7 +198,7 @@ static bool reaches(struct seg *s, uint32_t from, uint32_t to)
 	return from == to || fab_route(s, from, fab_port_addr(s, to)) == to;
 }
 
-/* A link-local address is one of every VLAN's interface of its port; loopback has no VLAN. */
+/* The interface of every VLAN has a link-local address; loopback addresses have no VLAN. */
 static bool same_vlan(const struct seg *s, uint32_t from, uint32_t to, const union cma_addr *a)
 {
 	uint32_t vlan = fab_at_vlan(s, from);
@@ -220,7 +221,7 @@ uint32_t cma_neighbour(struct seg *s, uint32_t from, const union cma_addr *a)
 	return to != SEG_NONE && same_vlan(s, from, to, a) && reaches(s, from, to) ? to : SEG_NONE;
 }
 
-/* The port whose subnet has the address. */
+/* The port of the host whose subnet contains the address. */
 static uint32_t port_towards(struct seg *s, uint32_t host, const union cma_addr *dst)
 {
 	uint32_t own = cma_port_by_addr(s, host, dst);

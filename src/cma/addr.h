@@ -44,9 +44,9 @@ uint32_t cma_port_by_addr(struct seg *s, uint32_t host, const union cma_addr *a)
  */
 uint32_t cma_neighbour(struct seg *s, uint32_t from, const union cma_addr *a);
 /*
- * The port of `host` by which it would send to that address; SEG_NONE: there is no route. `src` is
- * the sender's address: it says the port if it is one, and becomes that port's if it is not
- * (0.0.0.0); its port number stays.
+ * The port by which `host` would send to `dst`; SEG_NONE: there is no route. If `src` is an address
+ * of a port, that port is used. If it is empty (0.0.0.0), it becomes the port's address; its port
+ * number stays.
  */
 uint32_t cma_route(struct seg *s, uint32_t host, const union cma_addr *dst, union cma_addr *src);
 /* AF_IB: the port of `host` with this GID. */

@@ -135,8 +135,8 @@ static void arrive(struct cma *c, struct cma_work *w)
 }
 
 /*
- * What arrives while something is being sent comes from within a call, of a program or of ours, and
- * waits for the next turn. Without memory it is lost as on a wire.
+ * A MAD may arrive inside a call (of a program or of ours) that is sending; it waits for the next
+ * turn. Without memory it is lost, as on a wire.
  */
 void cma_arrived(struct cma *c, const struct cm_pkt *p)
 {
@@ -264,7 +264,7 @@ void cma_free(struct cma *c)
 	if (!c)
 		return;
 	cma_dev_free(c->dev);
-	/* An id that owns others goes with them. */
+	/* The children of an id (one per adapter) are destroyed with it. */
 	while (!TAILQ_EMPTY(&c->ids))
 		cma_id_destroy(TAILQ_FIRST(&c->ids));
 	cma_groups_free(c);
@@ -272,7 +272,7 @@ void cma_free(struct cma *c)
 	cma_news_free(c);
 	if (c->cm)
 		cm_free(c->cm);
-	/* Every work that still waits is an arrival, and nobody else frees those. */
+	/* Works that still wait here are arrived MADs, which have no other owner. */
 	while ((w = TAILQ_FIRST(&c->works))) {
 		cma_work_drop(c, w);
 		free((char *)w - offsetof(struct arrival, work));

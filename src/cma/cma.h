@@ -20,13 +20,14 @@ struct cma;
 
 struct cma_ops {
 	/*
-	 * Queues an event for that file's reader: `len` bytes, a struct ucma_event and answers.
-	 * *ref names it, and is not 0. -errno: there is no room, and the reader has to ask.
+	 * Queues an event for the reader of `file`: `len` bytes, a struct ucma_event and answers.
+	 * *ref is the event's number, not 0. -errno: the queue is full; the reader has to ask the
+	 * supervisor.
 	 */
 	int (*push)(void *ctx, uint32_t file, const void *event, size_t len, uint64_t *ref);
-	/* No reader has taken it yet. */
+	/* True if no reader has taken the event yet. */
 	bool (*waits)(void *ctx, uint64_t ref);
-	/* Takes it back; false: a reader has it. */
+	/* Removes the event from the queue. False: a reader has taken it. */
 	bool (*drop)(void *ctx, uint32_t file, uint64_t ref);
 	/* Sends from QP1 of p->port; answers may arrive (cma_arrived()) before it returns. */
 	void (*send)(void *ctx, const struct cm_pkt *p);
@@ -44,8 +45,8 @@ uint64_t cma_run_due(struct cma *c);
 /* `file`: SEG_T_FILE, `host`: SEG_T_HOST of the opener. 0 or -ENOMEM. */
 int cma_file_open(struct cma *c, uint32_t file, uint32_t host, uint32_t pid, const char *comm);
 /*
- * SLOT_CHANGES words of the opener: one is incremented whenever something happens to an id whose
- * number it stands for. Without them no answers travel with events.
+ * The opener's array of SLOT_CHANGES counters. Each id maps to one of them, which is incremented
+ * whenever something happens to the id. Without the array, events carry no answers.
  */
 void cma_file_changes(struct cma *c, uint32_t file, _Atomic uint32_t *words);
 /* The last reference is gone: ids are destroyed as ucma_close() does. */
@@ -89,7 +90,7 @@ struct cma_counts {
 void cma_count(const struct cma *c, struct cma_counts *out);
 
 /* ---- the fabric changes */
-/* The link of a port came or went, or its adapter: neighbours may answer now, ids end. */
+/* The link of a port or its adapter came or went. Neighbours may answer now; ids may end. */
 void cma_port_event(struct cma *c, uint32_t port);
 
 #endif

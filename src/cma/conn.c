@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Owns connections of ids: requests, answers, their ends, and what src/cm says of them. id.h has
- * the calls; the kernel's functions of drivers/infiniband/core/cma.c are named.
+ * Owns connections of ids: requests, answers, disconnects, and the events that src/cm reports. id.h
+ * declares the calls. Comments name the kernel's functions in drivers/infiniband/core/cma.c.
  */
 #include "cma/priv.h"
 
@@ -25,7 +25,7 @@ uint32_t cma_hdr_size(const struct cma_id *id)
 /* cma_format_hdr() */
 static void put_hdr(const struct cma_id *id, uint8_t *h)
 {
-	h[0] = 0; /* CMA_VERSION, with AF_IB over the program's first byte */
+	h[0] = 0; /* CMA_VERSION; with AF_IB it overwrites the program's first byte */
 	if (id->src.sa.sa_family == AF_INET) {
 		h[1] = 4 << 4;
 		memcpy(h + 2, &id->src.in.sin_port, 2);
@@ -39,7 +39,9 @@ static void put_hdr(const struct cma_id *id, uint8_t *h)
 	}
 }
 
-/* Private data with the header; returns its bytes, or -EINVAL (check_add_overflow() of an u8). */
+/*
+ * The header and the private data. Returns their length, or -EINVAL (check_add_overflow() of a u8).
+ */
 static int put_data(const struct cma_id *id, const struct cma_conn_param *p, uint8_t data[256])
 {
 	uint32_t skip = cma_hdr_size(id);
@@ -55,7 +57,7 @@ static int put_data(const struct cma_id *id, const struct cma_conn_param *p, uin
 
 /* ---- the active side */
 
-/* Gives the id its half of a connection that carries the request, or none on failure. */
+/* After sending a request: keeps the new cm_id in `id`, or destroys it if sending failed. */
 static int sent(struct cma_id *id, int r)
 {
 	if (r) {
@@ -88,7 +90,7 @@ static int ask_sidr(struct cma_id *id, const struct cma_conn_param *p)
 	return sent(id, cm_send_sidr_req(id->cm, &q));
 }
 
-/* cm_validate_req_param() takes RC, UC and XRC_INI alone. */
+/* cm_validate_req_param() accepts only RC, UC and XRC_INI. */
 static enum cm_transport transport_of(uint8_t qp_type)
 {
 	switch (qp_type) {
@@ -347,7 +349,7 @@ static bool event_of(struct cma_id *id, const struct cm_event *e, struct cma_eve
 	}
 }
 
-/* Tells the id; not 0 when it is gone: then src/cm destroys its half. */
+/* Calls the id's handler. Not 0: the id is destroyed, and src/cm destroys its cm_id. */
 static int tell(struct cma_id *id, const struct cma_event *e)
 {
 	int r = id->handler(id, e);

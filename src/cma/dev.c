@@ -74,7 +74,7 @@ static void dev_ids_finish(struct dev_ids *t)
 
 /* ---- files */
 
-/* An array of pointers that has `i`. */
+/* Grows an array of pointers until it has an element `i`. */
 static int array_reach(void *array, uint32_t *n, uint32_t i)
 {
 	void **old = *(void ***)array, **v;
@@ -260,7 +260,9 @@ bool dev_event_take_back(struct dev_event *e)
 	return true;
 }
 
-/* The newest first: a reader that takes some meanwhile has the older ones, and the order stays. */
+/*
+ * Takes back the newest first: if a reader takes some meanwhile, it gets the older ones, in order.
+ */
 void dev_events_take_back(struct dev_ctx *ctx, const struct dev_mc *mc)
 {
 	struct dev_event *e, *before;
@@ -303,7 +305,7 @@ void dev_changed_all(struct cma_dev *d)
 			dev_changed(d->file[i], n);
 }
 
-/* With its answers, as they are now. */
+/* Queues an event with the answers that are valid now. */
 static int queue_one(struct dev_file *f, struct dev_event *e)
 {
 	struct {
@@ -323,14 +325,17 @@ static void queue_file(struct dev_file *f)
 {
 	struct dev_event *e, *before;
 
-	count_taken(f); /* of a program that only reads */
+	count_taken(f); /* a program that never writes commands still reads events */
 	e = TAILQ_LAST(&f->events, dev_events);
 	if (!e || e->ref)
 		return;
 	while ((before = TAILQ_PREV(e, dev_events, in_file)) && !before->ref)
 		e = before;
 	for (; e; e = TAILQ_NEXT(e, in_file)) {
-		/* The order stays: the reader asks for this one first. */
+		/*
+		 * The queue is full. Stop, to keep the order: the reader will ask for this one
+		 * next.
+		 */
 		if (queue_one(f, e)) {
 			e->ref = 0;
 			return;
@@ -379,9 +384,9 @@ static void copy_ud(const struct seg *s, uint32_t port, const struct cma_event *
 }
 
 /*
- * The group that an event is about. A join's context is the group's number, not a pointer, because
- * the event may be read after the group was left and freed (rdma_leave_multicast() takes either of
- * two joins of one address).
+ * The group that a multicast event is about. A join's context is the group's number, not a pointer,
+ * because the event may be read after the group was left and freed (rdma_leave_multicast() of an
+ * address leaves either of two joins to it).
  */
 static struct dev_mc *event_mc(const struct dev_ctx *ctx, const struct cma_event *e)
 {
@@ -457,7 +462,7 @@ int dev_on_event(struct cma_id *id, const struct cma_event *e)
 	dev_changed(ctx->file, ctx->id);
 	if (e->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return on_request(ctx, id, e);
-	/* Before ACCEPT has brought its uid a new connection's events are not told to anyone. */
+	/* A new connection has no uid before ACCEPT; until then its events are dropped. */
 	if (ctx->uid) {
 		u = event_new(ctx, e);
 		if (!u)
@@ -466,7 +471,7 @@ int dev_on_event(struct cma_id *id, const struct cma_event *e)
 	}
 	if (e->event != RDMA_CM_EVENT_DEVICE_REMOVAL)
 		return 0;
-	/* ucma_close_id(): the caller destroys `id`, and the program's number stays. */
+	/* ucma_close_id(): the caller destroys `id`, but the program's number remains valid. */
 	ctx->cm_id = NULL;
 	return 1;
 }
@@ -495,7 +500,9 @@ void dev_ctx_finish(struct dev_ctx *ctx)
 	dev_ids_set(&ctx->file->host->ctx, ctx->id, ctx);
 }
 
-/* ucma_cleanup_ctx_events(): connections that the program has not heard of go with their listener.
+/*
+ * ucma_cleanup_ctx_events(): destroys new connections whose CONNECT_REQUEST the program has not
+ * read.
  */
 static void ctx_drop_events(struct dev_ctx *ctx)
 {

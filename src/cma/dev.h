@@ -26,9 +26,9 @@ void cma_dev_count(const struct cma_dev *d, uint32_t *files, uint32_t *events);
 
 /* Numbers of one kind from 0 up, the lowest free one first (xa_alloc()), and what has them. */
 struct dev_ids {
-	void **slot;    /* NULL: free, or taken by what is not public (XA_ZERO_ENTRY) */
+	void **slot;    /* NULL: free, or reserved for an id under construction (XA_ZERO_ENTRY) */
 	uint64_t *used; /* a bit each: taken */
-	uint32_t room;  /* numbers that both have; a multiple of 64 */
+	uint32_t room;  /* size of both, in numbers; a multiple of 64 */
 	uint32_t low;   /* all words of `used` before this one are full */
 };
 /* 0 or -ENOMEM. */
@@ -37,7 +37,7 @@ void dev_ids_set(struct dev_ids *t, uint32_t id, void *p);
 void *dev_ids_get(const struct dev_ids *t, uint32_t id);
 void dev_ids_drop(struct dev_ids *t, uint32_t id);
 
-/* A host is a kernel: the tables that are global in ucma.c. */
+/* A host is a kernel of its own: it has the tables that are global in ucma.c. */
 struct dev_host {
 	struct dev_ids ctx, mc;
 };
@@ -54,7 +54,7 @@ struct dev_file { /* struct ucma_file */
 	uint32_t pid;
 	char comm[16];
 	struct dev_ctxs ctxs;
-	struct dev_events events;  /* in its queue, and behind these the ones that are not yet */
+	struct dev_events events;  /* first those in the file's queue, then those not yet queued */
 	_Atomic uint32_t *changes; /* cma_file_changes(); NULL: none */
 	bool fresh;                /* it is in cma_dev.fresh */
 	TAILQ_ENTRY(dev_file) in_fresh;
@@ -66,7 +66,7 @@ struct dev_ctx { /* struct ucma_context */
 	struct cma_id *cm_id; /* NULL: the device is gone (ucma_close_id()) */
 	uint32_t id, events_reported, backlog;
 	uint64_t uid;
-	struct dev_events events;  /* those of the file that are this id's, in the same order */
+	struct dev_events events;  /* this id's part of the file's events, in the same order */
 	struct dev_event *request; /* its CONNECT_REQUEST, which waits in the listener's file */
 	struct dev_mcs mcs;
 };
@@ -84,7 +84,7 @@ struct dev_event { /* struct ucma_event */
 	struct dev_ctx *ctx;
 	struct dev_ctx *conn; /* CONNECT_REQUEST: the new id, while it lives */
 	struct dev_mc *mc;
-	uint64_t ref; /* cma_ops.push(); 0: not in the file's queue */
+	uint64_t ref; /* number from cma_ops.push(); 0: not in the file's queue */
 	struct rdma_ucm_event_resp resp;
 };
 
@@ -96,7 +96,7 @@ struct cma_dev {
 	struct dev_file **file; /* by SEG_T_FILE */
 	struct dev_host **host; /* by SEG_T_HOST */
 	uint32_t nfile, nhost;
-	struct dev_files fresh; /* with events that are not in their queue yet */
+	struct dev_files fresh; /* files with events that are not in their queue yet */
 };
 
 /* A write(2) that is being carried out. */
@@ -117,7 +117,7 @@ struct dev_file *dev_file_of(const struct cma_dev *d, uint32_t file);
 /* ucma_alloc_ctx(): not public before dev_ctx_finish(). NULL: no memory. */
 struct dev_ctx *dev_ctx_new(struct dev_file *f);
 void dev_ctx_finish(struct dev_ctx *ctx);
-/* ucma_destroy_private_ctx(): of an id that was finished or was not. Returns events_reported. */
+/* ucma_destroy_private_ctx(), whether or not the id was finished. Returns events_reported. */
 uint32_t dev_ctx_destroy(struct dev_ctx *ctx);
 /* ucma_get_ctx(): 0, -ENOENT, -EINVAL (another file's), -ENXIO (its adapter is gone). */
 int dev_ctx_get(struct dev_file *f, uint32_t id, struct dev_ctx **out);
@@ -125,19 +125,22 @@ int dev_ctx_get(struct dev_file *f, uint32_t id, struct dev_ctx **out);
 int dev_ctx_get_bound(struct dev_file *f, uint32_t id, struct dev_ctx **out);
 /* The cma_handler of all ids; ucma_event_handler(). */
 int dev_on_event(struct cma_id *id, const struct cma_event *e);
-/* ucma_get_event(): the program has it. */
+/* ucma_get_event(): the program has received the event. */
 void dev_event_told(struct dev_event *e);
-/* Out of the file's queue; false: a reader was faster, and it counts as told. */
+/*
+ * Removes an event from the file's queue. False: a reader was faster, so the event counts as
+ * received.
+ */
 bool dev_event_take_back(struct dev_event *e);
-/* All of an id, or of a group if `mc` is not NULL: those that remain are in no queue. */
+/* Takes all events of an id, or of group `mc`, back from the queue. Those left are in no queue. */
 void dev_events_take_back(struct dev_ctx *ctx, const struct dev_mc *mc);
 /* It is in no queue. */
 void dev_event_forget(struct dev_event *e);
 /* Moves an id and its events, in their order, to another file (MIGRATE_ID). */
 void dev_ctx_move(struct dev_ctx *ctx, struct dev_file *to);
-/* Counts the events that readers have taken, and will try again to queue the rest. */
+/* Counts the events that readers have taken; marks the file, so that the rest is queued later. */
 void dev_file_sync(struct dev_file *f);
-/* Something happens to an id: answers that travelled with its event no longer hold. */
+/* Something happened to an id: invalidates the answers that travelled with its event. */
 void dev_changed(const struct dev_file *f, uint32_t id);
 /* Something happens to a port: what answers say of it may no longer hold. */
 void dev_changed_all(struct cma_dev *d);
@@ -145,7 +148,10 @@ void dev_changed_all(struct cma_dev *d);
 void dev_queue_fresh(struct cma_dev *d);
 
 /* ---- dev_ahead.c */
-/* Answers to what is asked after that event; returns their bytes, `room` at most. */
+/*
+ * Writes the answers to the commands that programs usually issue after that event. Returns their
+ * length, `room` at most.
+ */
 size_t dev_ahead(struct dev_file *f, const struct rdma_ucm_event_resp *e, void *out, size_t room);
 
 /* ---- dev_cmd*.c: `cmd` is the command's struct, zero beyond what was copied; 0 or -errno */
@@ -162,8 +168,8 @@ uint32_t dev_addr_size(const void *a);
 uint32_t dev_addr_size_in6(const struct sockaddr_in6 *a);
 
 /* ---- dev_path.c: paths as programs see them */
-struct dev_port {           /* what the commands tell of a port; zero: the id has none */
-	uint64_t node_guid; /* as in memory of a program: big-endian */
+struct dev_port {           /* what the commands tell about a port; zero: the id has none */
+	uint64_t node_guid; /* big-endian, as programs get it */
 	uint32_t hca_index;
 	uint8_t num;
 };

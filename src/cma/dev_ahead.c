@@ -11,7 +11,7 @@
 
 enum { ADDR = 1, GID = 2, PATH = 4, INIT = 8, RTR = 16, RTS = 32 };
 
-/* By rdma_cm_event_type: what is asked before the next event. */
+/* By rdma_cm_event_type: the questions that librdmacm asks before the next event. */
 static const uint8_t asked_after[] = {
 	[RDMA_CM_EVENT_ADDR_RESOLVED] = ADDR | GID,
 	[RDMA_CM_EVENT_ROUTE_RESOLVED] = PATH | INIT,
@@ -38,7 +38,7 @@ static_assert(2 * ANSWER(sizeof(struct rdma_ucm_query_addr_resp)) +
 		      UCMA_AHEAD_MAX,
 	      "all of them");
 
-/* The command's response, as if it came with room for all of it; 0: it fails. */
+/* Runs a query command with room for its whole response. Returns its length; 0: it fails. */
 static size_t answer(struct dev_file *f, uint32_t id, uint32_t cmd, uint32_t key, void *out)
 {
 	const struct rdma_ucm_query query = {.id = id, .option = key};

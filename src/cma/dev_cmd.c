@@ -12,7 +12,7 @@
 
 struct dev_cmd {
 	dev_cmd_fn *run;
-	uint16_t room; /* less for the answer is -ENOSPC before the struct is copied */
+	uint16_t room; /* shorter room for the response: -ENOSPC before the struct is copied */
 };
 
 #define CMD(n, f, ...) [RDMA_USER_CM_CMD_##n] = {.run = dev_##f, ##__VA_ARGS__}
@@ -31,7 +31,7 @@ static const struct dev_cmd cmds[] = {
 	CMD(REJECT, reject),
 	CMD(DISCONNECT, disconnect),
 	CMD(INIT_QP_ATTR, init_qp_attr, .room = sizeof(struct ib_uverbs_qp_attr)),
-	/* Programs for 32 bits send less: without the padding before the ECE, and without it. */
+	/* 32-bit programs have a shorter struct: no padding before the ECE, old ones no ECE. */
 	CMD(GET_EVENT, get_event, .room = offsetof(struct rdma_ucm_event_resp, reserved)),
 	CMD(SET_OPTION, set_option),
 	CMD(NOTIFY, notify),
@@ -56,7 +56,7 @@ int dev_respond(const struct dev_call *c, const void *data, size_t len)
 	return 0;
 }
 
-/* A handler's part: what comes before it is common to all commands. */
+/* Calls the handler of a command, after the checks that all commands share. */
 static int run(struct dev_call *c, uint32_t cmd, const uint8_t *in, size_t have)
 {
 	union {

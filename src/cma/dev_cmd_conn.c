@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define KMALLOC_MAX_SIZE (4u << 20) /* of x86-64; a longer option is refused unseen */
+#define KMALLOC_MAX_SIZE (4u << 20) /* on x86-64: the limit of an option's length */
 
 /* ucma_copy_conn_param(); `p` refers to the command. */
 static void param_of(const struct dev_ctx *ctx, const struct rdma_ucm_conn_param *p,
@@ -25,7 +25,7 @@ static void param_of(const struct dev_ctx *ctx, const struct rdma_ucm_conn_param
 	};
 }
 
-/* The ECE is the struct's last member; an ECE that was copied in part is ignored. */
+/* The ECE is the last member of the struct. A program may copy only part of it: ignore it then. */
 static struct cm_ece ece_of(const struct dev_call *c, size_t whole, const struct rdma_ucm_ece *e)
 {
 	struct cm_ece none = {0};
@@ -99,7 +99,7 @@ int dev_disconnect(struct dev_call *c, const void *v)
 
 /* ---- options */
 
-/* ucma_set_ib_path(): the first record that is for both directions; others are not looked at. */
+/* ucma_set_ib_path(): uses the first record that is valid for both directions. */
 static int set_ib_path(struct dev_call *c, struct dev_ctx *ctx, uint32_t len)
 {
 	const uint32_t both = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;

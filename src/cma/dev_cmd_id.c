@@ -144,7 +144,7 @@ static int resolve(struct dev_call *c, uint32_t id, const void *from, const void
 	addr_of(&dst, to, len);
 	return cma_resolve_addr(ctx->cm_id, &src, &dst, timeout_ms);
 }
-/* RESOLVE_IP and RESOLVE_ADDR differ in the room for the addresses, the same for both. */
+/* RESOLVE_IP has less room per address than RESOLVE_ADDR; within one both have the same. */
 #define RESOLVE(c, cmd)                                                                    \
 	resolve(c, (cmd)->id, &(cmd)->src_addr, &(cmd)->dst_addr, sizeof((cmd)->dst_addr), \
 		(cmd)->timeout_ms)
@@ -166,7 +166,10 @@ int dev_resolve_addr(struct dev_call *c, const void *v)
 	if (cmd->reserved || (cmd->src_size && cmd->src_size != dev_addr_size(&cmd->src_addr)) ||
 	    !cmd->dst_size || cmd->dst_size != dev_addr_size(&cmd->dst_addr))
 		return -EINVAL;
-	/* The kernel passes on an address whose size is said to be 0: its family decides. */
+	/*
+	 * The kernel uses the source address even if src_size is 0: its family says whether it is
+	 * set.
+	 */
 	return RESOLVE(c, cmd);
 }
 
@@ -187,7 +190,7 @@ int dev_listen(struct dev_call *c, const void *v)
 
 	if (err)
 		return err;
-	/* It counts even if listening fails, and anew in a second call. */
+	/* The kernel sets the backlog even if listening fails, and again in a second call. */
 	ctx->backlog = cmd->backlog && cmd->backlog <= MAX_BACKLOG ? cmd->backlog : MAX_BACKLOG;
 	return cma_listen(ctx->cm_id, (int)ctx->backlog);
 }
@@ -210,7 +213,7 @@ int dev_get_event(struct dev_call *c, const void *v)
 	do {
 		e = TAILQ_FIRST(&c->file->events);
 		if (!e) {
-			*c->written = 0; /* readers have taken all events meanwhile */
+			*c->written = 0; /* readers have taken all events since the caller looked */
 			return -EAGAIN;
 		}
 		err = dev_respond(c, &e->resp, c->out_len < len ? c->out_len : len);
@@ -237,7 +240,7 @@ int dev_migrate_id(struct dev_call *c, const void *v)
 	if (fd.err)
 		return fd.err;
 	from = dev_file_of(c->file->dev, fd.file);
-	/* A file of another host is of another kernel. */
+	/* Another host has a kernel of its own, so the id cannot move there. */
 	if (!from || from->host != c->file->host)
 		return -EINVAL;
 	err = dev_ctx_get(from, cmd->id, &ctx);

@@ -26,7 +26,7 @@ static struct dev_mc *mc_new(struct dev_ctx *ctx, const struct rdma_ucm_join_mca
 	return mc;
 }
 
-/* With its events: ucma_cleanup_mc_events(). Returns events_reported. */
+/* ucma_cleanup_mc_events(): frees a group and its events. Returns events_reported. */
 static uint32_t mc_free(struct dev_mc *mc)
 {
 	struct dev_event *e, *next;

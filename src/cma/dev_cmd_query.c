@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Commands that ask: addresses, routes and paths of an id, and attributes for its QP. */
+/* Query commands: addresses, routes and paths of an id, and attributes for its QP. */
 #include "cma/dev.h"
 
 #include <assert.h>
@@ -127,7 +127,7 @@ static int query_path(struct dev_call *c, const struct dev_ctx *ctx)
 	return dev_respond(c, &resp, sizeof(resp.hdr) + n * sizeof(resp.path[0]));
 }
 
-/* An address as ucma_query_gid() shows it: as it is if it is of AF_IB, else the GID behind it. */
+/* ucma_query_gid(): copies an AF_IB address as it is; else shows the GID that belongs to it. */
 static void gid_addr(const struct dev_ctx *ctx, const union cma_addr *a, const uint8_t gid[16],
 		     uint16_t pkey, void *to)
 {

@@ -74,7 +74,7 @@ static void cma_cancel(struct cma_id *id, enum cma_state was)
 	}
 }
 
-/* _destroy_id(): `was` is the state to clean up after. */
+/* _destroy_id(): `was` is the state that the id had. */
 static void cma_id_drop(struct cma_id *id, enum cma_state was)
 {
 	struct cma *c = id->c;
@@ -108,7 +108,7 @@ bool cma_tell(struct cma_id *id, const struct cma_event *e)
 	return true;
 }
 
-/* cma_send_device_removal_put(), as a work. */
+/* cma_send_device_removal_put(), run from the queue of works. */
 static void cma_id_gone(struct cma *c, struct cma_work *w)
 {
 	struct cma_id *id = (struct cma_id *)((char *)w - offsetof(struct cma_id, gone));
@@ -232,7 +232,7 @@ uint64_t cma_service_id(const struct cma_id *id, const union cma_addr *a)
 	return ((uint64_t)id->ps << 16) + cma_addr_port(a);
 }
 
-/* 0 never fits, nor another than the id has (cma_set_qkey()). */
+/* cma_set_qkey(): refuses 0, and a Q_Key that differs from the one the id has. */
 int cma_set_qkey(struct cma_id *id, uint32_t qkey)
 {
 	if (!qkey || (id->qkey && id->qkey != qkey))
@@ -266,7 +266,7 @@ uint32_t cma_port(const struct cma_id *id)
 	return id->port;
 }
 
-/* rdma_read_gids(): zeroes without adapter. */
+/* rdma_read_gids(): the result is zero for an id without adapter. */
 void cma_gids(const struct cma_id *id, uint8_t sgid[16], uint8_t dgid[16], uint16_t *pkey)
 {
 	memset(sgid, 0, 16);

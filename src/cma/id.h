@@ -103,7 +103,7 @@ int cma_resolve_addr(struct cma_id *id, const union cma_addr *src, const union c
 int cma_resolve_route(struct cma_id *id, uint32_t timeout_ms);
 int cma_listen(struct cma_id *id, int backlog);
 int cma_connect(struct cma_id *id, const struct cma_conn_param *p, const struct cm_ece *ece);
-/* p NULL: accepted by the peer's REP, nothing more to say. */
+/* p NULL: the active end confirms the peer's REP (RTU) and adds no parameters. */
 int cma_accept(struct cma_id *id, const struct cma_conn_param *p, const struct cm_ece *ece);
 int cma_reject(struct cma_id *id, const void *data, uint8_t len, uint8_t reason);
 int cma_disconnect(struct cma_id *id);
@@ -116,7 +116,7 @@ void cma_set_service_type(struct cma_id *id, uint8_t tos);
 int cma_set_reuseaddr(struct cma_id *id, int reuse);
 int cma_set_afonly(struct cma_id *id, int afonly);
 int cma_set_ack_timeout(struct cma_id *id, uint8_t timeout);
-/* rdma_set_ib_path(): -EINVAL */
+/* rdma_set_ib_path(). -EINVAL if the id is not in state ADDR_RESOLVED. */
 int cma_set_path(struct cma_id *id, const struct cm_path *path);
 uint64_t cma_service_id(const struct cma_id *id, const union cma_addr *a);
 

@@ -14,7 +14,7 @@ static int cma_on_request(struct cm_id *cm, const struct cm_event *e);
 
 /* ---- listening */
 
-/* cma_ib_listen(): all ids of a service share a listener. */
+/* cma_ib_listen(): ids that listen for the same service ID share one cm_id. */
 static int listen_here(struct cma_id *id)
 {
 	struct cma *c = id->c;
@@ -79,7 +79,9 @@ int cma_listen(struct cma_id *id, int backlog)
 			return r;
 	}
 	id->state = CMA_LISTEN;
-	/* A listener's port is its own from now on. */
+	/*
+	 * A listener does not share its port: check that nobody else uses it, and clear reuseaddr.
+	 */
 	r = id->reuseaddr ? cma_check_port(id, false) : 0;
 	if (!r) {
 		id->reuseaddr = false;
@@ -96,12 +98,12 @@ struct request { /* struct cma_req_info */
 	const struct cm_event *e;
 	struct cma *c;
 	uint32_t hca, host, port;
-	uint32_t at; /* the interface where it has come (roce_get_net_dev_by_cm_event()) */
+	uint32_t at; /* the interface on which it arrived (roce_get_net_dev_by_cm_event()) */
 	uint64_t service_id;
 	uint16_t pkey;
-	const uint8_t *gid;         /* NULL: a SIDR_REQ does not say */
-	union cma_addr local, peer; /* of the header in the private data */
-	bool by_ip;                 /* that header is there; else AF_IB */
+	const uint8_t *gid;         /* destination GID; NULL in a SIDR_REQ, which has none */
+	union cma_addr local, peer; /* addresses in the header of the private data */
+	bool by_ip;                 /* true: that header is present; false: AF_IB */
 };
 
 /* struct cma_hdr: version 8, IP version 4 of 8, port 16, source and destination of 128 bits. */
@@ -159,7 +161,7 @@ static bool has_interface(const struct request *q)
 	return p && !((p->pkey[0] ^ q->pkey) & 0x7fff) && (!q->gid || fab_port_has_gid(p, q->gid));
 }
 
-/* The peer's own loopback address: a connection within one host, which the kernel refuses. */
+/* A REQ from this host itself, whose loopback address the kernel refuses. */
 static bool is_here(const struct request *q)
 {
 	return q->e->type == CM_REQ_RECEIVED &&

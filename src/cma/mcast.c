@@ -33,7 +33,7 @@ enum {
 #define TIMEOUT_MS 3000
 #define JOIN_STATES 4
 #define LEAVE_RETRIES 3
-/* A group of IPoIB as OpenSM makes it without being told: 2048 octets, 10 Gb/s. */
+/* MTU (2048) and rate (10 Gb/s) of OpenSM's IPoIB groups by default. */
 enum { IPOIB_MTU = IBV_MTU_2048, IPOIB_RATE = 3 };
 
 enum group_state { GROUP_IDLE, GROUP_BUSY, GROUP_ERROR, GROUP_PKEY };
@@ -46,8 +46,8 @@ struct cma_group { /* struct mcast_group */
 	struct cma_work work;
 	struct cma_query *query;
 	struct cma_members pending, joined;
-	struct cma_member *asking;   /* whose join is under way; NULL: it has gone */
-	uint32_t users;              /* cma_member.group that name it */
+	struct cma_member *asking;   /* the member whose join is under way; NULL: it has left */
+	uint32_t users;              /* number of cma_member.group pointers to this group */
 	uint32_t count[JOIN_STATES]; /* members of each kind */
 	uint8_t join_state, leaving; /* at the SA */
 	uint32_t leave_retries;
@@ -85,7 +85,7 @@ static void on_work(struct cma *c, struct cma_work *w)
 	work((struct cma_group *)((char *)w - offsetof(struct cma_group, work)));
 }
 
-/* acquire_group(): MGID 0 is a new group each time, which the SA names. */
+/* acquire_group(): MGID 0 asks for a new group each time; the SA chooses its MGID. */
 static struct cma_group *group_get(struct cma *c, uint32_t port, const uint8_t *mgid)
 {
 	struct cma_group *g;
@@ -182,7 +182,7 @@ static void make_event(const struct cma_member *m, int status, struct cma_event 
 	e->ud.qkey = id->qkey;
 }
 
-/* cma_ib_mc_handler(): what the handler returns does not matter there. */
+/* cma_ib_mc_handler() ignores the handler's result. */
 static void tell(struct cma_member *m, int status)
 {
 	struct cma_id *id = m->id;
@@ -232,7 +232,7 @@ static bool selected(const struct cma_member *m, int sel_bit, int bit, uint64_t 
 	}
 }
 
-/* cmp_rec(): does the group that the port has joined do for this one, too? */
+/* cmp_rec(): do the parameters of the group that the port has joined satisfy this member? */
 static bool fits(const struct cma_group *g, const struct cma_member *m)
 {
 	const uint8_t *a = g->rec, *b = m->rec;
@@ -324,7 +324,7 @@ static int send_leave(struct cma_group *g, uint8_t join_state)
 	return cma_sa_ask(g->c, &q, &g->query);
 }
 
-/* process_group_error(): the SA does not know the members any more. */
+/* process_group_error(): the SA has forgotten the memberships. */
 static void lose_members(struct cma_group *g)
 {
 	struct cma_member *m;
@@ -339,7 +339,7 @@ static void lose_members(struct cma_group *g)
 		fail(m, -ENETRESET);
 }
 
-/* One pending join; false: its answer is awaited. */
+/* Handles one pending join. False: it has sent a request and waits for the SA's answer. */
 static bool next_join(struct cma_group *g, struct cma_member *m)
 {
 	int r;
@@ -430,7 +430,7 @@ static void set_mgid(const struct cma_id *id, const union cma_addr *a, uint8_t *
 	}
 }
 
-/* The record that it asks for. */
+/* Fills the MCMemberRecord that the id's join asks for. */
 static void describe(struct cma_id *id, struct cma_member *m)
 {
 	uint8_t *r = m->rec;
@@ -456,7 +456,10 @@ static void describe(struct cma_id *id, struct cma_member *m)
 /* cma_join_ib_multicast() */
 static int join_group(struct cma_id *id, struct cma_member *m)
 {
-	/* It copies from the broadcast group of the id's interface. */
+	/*
+	 * The kernel copies the broadcast group's record of the interface; these ids have no
+	 * interface.
+	 */
 	if (id->src.sa.sa_family == AF_IB || cma_addr_loopback(&id->src))
 		return -EADDRNOTAVAIL;
 	describe(id, m);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Owns the changes that ports report: hw_port.news, which any process of the fabric writes that
- * changes a port (fab_port_changed()). mcast.c wants it; cma.c looks in each turn.
+ * Owns the list of watched ports, and looks for changes in hw_port.news, which any process that
+ * changes a port writes (fab_port_changed()). mcast.c watches ports; cma.c calls this in each turn.
  */
 #include "cma/priv.h"
 

@@ -91,7 +91,7 @@ static bool differ(const union cma_addr *a, const union cma_addr *b)
 	return !cma_addr_any(a) && !cma_addr_any(b) && cma_addr_cmp(a, b);
 }
 
-/* cma_port_is_unique(): may share a port that was not asked for by number? */
+/* cma_port_is_unique(): the kernel may choose a port that others use, if their addresses differ. */
 static bool unique(const struct cma_bind *b, const struct cma_id *id)
 {
 	const struct cma_id *cur;
@@ -136,7 +136,7 @@ static int take_any(struct cma_id *id, enum rdma_ucm_port_space ps)
 	return -EADDRNOTAVAIL;
 }
 
-/* cma_check_port(), when binding to a port by number and when listening. */
+/* cma_check_port(): for a bind to a given port number, and for listening. */
 static int check(const struct cma_bind *b, const struct cma_id *id, bool reuseaddr)
 {
 	const struct cma_id *cur;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Between the files of id.h: cma.c (the turns of the loop), port.c (port spaces), id.c, resolve.c,
- * listen.c, conn.c, mcast.c (groups), sa.c (queries). All in one thread.
+ * Shared by the files below id.h: cma.c (the turns of the loop), port.c (port spaces), id.c,
+ * resolve.c, listen.c, conn.c, mcast.c (groups), sa.c (queries). They all run in one thread.
  *
- * Nothing is delivered from within a call: what is due becomes a work, and cma.c runs works one
- * after the other. A MAD that arrives while one is being sent becomes a work, too.
+ * No handler is called from within a call of id.h: an event becomes a work, and cma.c runs works
+ * one after the other. A MAD that arrives while another is being sent becomes a work, too.
  */
 #ifndef SOFTHCA_CMA_PRIV_H
 #define SOFTHCA_CMA_PRIV_H
@@ -39,7 +39,7 @@ enum {
 
 /* ---- cma.c */
 
-/* A call that waits for its turn; a member of the object that it is about. */
+/* A function call that waits for its turn. It is embedded in the object that the call is about. */
 struct cma_work {
 	TAILQ_ENTRY(cma_work) at;
 	bool queued;
@@ -84,7 +84,7 @@ struct cma {
 
 void cma_work_put(struct cma *c, struct cma_work *w);
 void cma_work_drop(struct cma *c, struct cma_work *w);
-/* 0 or -ENOMEM; never fails for one that is set, nor in the timer's own fn(). */
+/* 0 or -ENOMEM. Cannot fail if the timer is set already, or in the timer's own fn(). */
 int cma_timer_set(struct cma *c, struct cma_timer *t, uint64_t due);
 void cma_timer_stop(struct cma *c, struct cma_timer *t);
 uint64_t cma_now(const struct cma *c);
@@ -93,10 +93,10 @@ uint32_t cma_random(struct cma *c, uint32_t below);
 
 /* ---- sa.c: requests to subnet administration, repeated as sa_query.c does */
 
-/* `record`: of the answer, when status is 0. The query is gone already. */
+/* `record`: the answer's record if status is 0. The query no longer exists when this is called. */
 typedef void cma_sa_done(void *arg, int status, const uint8_t *record);
 struct cma_sa_request {
-	uint32_t port; /* SEG_T_PORT it leaves from */
+	uint32_t port; /* SEG_T_PORT from which it is sent */
 	enum mad_method method;
 	enum sa_attr attr;
 	uint64_t mask; /* ComponentMask */
@@ -105,9 +105,9 @@ struct cma_sa_request {
 	cma_sa_done *done;
 	void *arg;
 };
-/* 0, -ENOMEM, -EAGAIN: the port does not know a subnet manager. */
+/* 0, -ENOMEM, or -EAGAIN if the port does not know a subnet manager. */
 int cma_sa_ask(struct cma *c, const struct cma_sa_request *r, struct cma_query **q);
-/* Nobody is told. `q` may be NULL. */
+/* Ends a query without calling done(). `q` may be NULL. */
 void cma_sa_cancel(struct cma *c, struct cma_query *q);
 void cma_sa_arrived(struct cma *c, const struct cm_pkt *p);
 void cma_sa_free(struct cma *c);
@@ -141,7 +141,9 @@ struct cma_id { /* struct rdma_id_private */
 	cma_handler *handler;
 	void *context;
 
-	/* struct rdma_addr: `hca` SEG_NONE: no device; `port` SEG_NONE: of any port of it */
+	/*
+	 * struct rdma_addr. `hca` SEG_NONE: no adapter; `port` SEG_NONE: any port of the adapter.
+	 */
 	union cma_addr src, dst;
 	uint32_t hca, port, ifindex;
 	uint8_t sgid[16], dgid[16];
@@ -158,15 +160,15 @@ struct cma_id { /* struct rdma_id_private */
 	struct cm_path path[2];
 	uint32_t npaths;
 	struct cma_query *query;
-	/* Resolving: from which state to which, and what is said then. */
+	/* Resolving: the old and the new state, and the event to report. */
 	struct cma_work work;
 	enum cma_state work_old, work_new;
 	uint32_t work_event;
 	int work_status;
-	bool by_ip;          /* rdma_resolve_ip(): the next two are its answer */
+	bool by_ip;          /* rdma_resolve_ip(): its results are the next two members */
 	uint32_t found_port; /* SEG_T_PORT */
 	union cma_addr found_src;
-	struct cma_timer addr_timer; /* the neighbour does not answer: it is asked again */
+	struct cma_timer addr_timer; /* when to ask a neighbour again that does not answer */
 	uint64_t addr_until;         /* ... until then, ns */
 	struct cma_work gone;        /* the adapter's removal */
 
@@ -187,7 +189,7 @@ static inline bool cma_exch(struct cma_id *id, enum cma_state from, enum cma_sta
 	id->state = to;
 	return true;
 }
-/* Calls the handler; true: it wants the id gone, and it is. */
+/* Calls the handler. True: the handler wanted the id destroyed, and it is. */
 bool cma_tell(struct cma_id *id, const struct cma_event *e);
 /* The adapter of this interface's port, and the port with the interface's addresses. */
 void cma_attach(struct cma_id *id, uint32_t at);
@@ -206,7 +208,7 @@ struct cma_bind *cma_bind_find(struct cma *c, uint32_t host, uint32_t ps, uint16
 /* ---- resolve.c */
 void cma_resolve_work(struct cma *c, struct cma_work *w);
 void cma_resolve_timer(struct cma *c, struct cma_timer *t);
-/* A neighbour may be there now. */
+/* Repeats resolving for ids whose neighbour did not answer: it may exist now. */
 void cma_resolve_again(struct cma *c);
 
 /* ---- roce.c: what differs on Ethernet ports */
@@ -235,7 +237,7 @@ uint32_t cma_hdr_size(const struct cma_id *id);
 struct cma_member { /* struct cma_multicast, and mcast_member of ib_sa */
 	TAILQ_ENTRY(cma_member) of_id, of_group;
 	struct cma_id *id;
-	struct cma_group *group; /* NULL on Ethernet, where nobody keeps groups */
+	struct cma_group *group; /* NULL on Ethernet, which needs no membership at an SA */
 	struct cma_work work;    /* there: the event */
 	enum { CMA_JOINING, CMA_MEMBER, CMA_NO_MEMBER } state; /* the first two: in a list */
 	void *context;
@@ -245,7 +247,7 @@ struct cma_member { /* struct cma_multicast, and mcast_member of ib_sa */
 	uint8_t rec[LAYOUT_SZ(mc_member_record)];
 };
 void cma_leave_all(struct cma_id *id);
-/* The SA has forgotten the port's memberships, or else its P_Keys are others. */
+/* `reset`: the SA has forgotten the port's memberships; else the port's P_Keys have changed. */
 void cma_groups_changed(struct cma *c, uint32_t port, bool reset);
 void cma_groups_free(struct cma *c);
 uint32_t cma_groups_count(const struct cma *c);

@@ -40,7 +40,7 @@ static void translate_ib(struct cma_id *id)
 	id->pkey = be16_load(&ib->sib_pkey);
 }
 
-/* cma_translate_addr() and cma_acquire_dev_by_src_ip(), by the source address. */
+/* Finds the adapter by the source address (cma_translate_addr(), cma_acquire_dev_by_src_ip()). */
 static int acquire(struct cma_id *id)
 {
 	struct seg *s = id->c->s;
@@ -56,7 +56,7 @@ static int acquire(struct cma_id *id)
 		translate_ib(id);
 		return 0;
 	}
-	/* rdma_translate_ip(): a bound interface decides alone. */
+	/* rdma_translate_ip(): if the id is bound to an interface, its address does not matter. */
 	port = id->ifindex ? cma_port_by_ifindex(s, id->host, id->ifindex)
 			   : cma_port_by_addr(s, id->host, &id->src);
 	if (port == SEG_NONE)
@@ -67,7 +67,7 @@ static int acquire(struct cma_id *id)
 	return r;
 }
 
-/* rdma_bind_addr_dst() after the checks; `dst` may be the id's own. */
+/* rdma_bind_addr_dst() after its checks. `dst` may point to id->dst. */
 static int bind_to(struct cma_id *id, const union cma_addr *a, const union cma_addr *dst)
 {
 	int r = 0;
@@ -114,7 +114,7 @@ int cma_bind(struct cma_id *id, const union cma_addr *a)
 	return cma_bind_dst(id, a, &id->dst);
 }
 
-/* cma_bind_addr(): without source address, any of the destination's family. */
+/* cma_bind_addr(): without a source address, binds to "any" of the destination's family. */
 static int bind_for(struct cma_id *id, const union cma_addr *src, const union cma_addr *dst)
 {
 	union cma_addr any = {0};
@@ -159,7 +159,10 @@ static int bind_loopback(struct cma_id *id)
 	return 0;
 }
 
-/* cma_resolve_ib_dev(): a port with the destination's GID, or an active one of its subnet. */
+/*
+ * cma_resolve_ib_dev(): is this port's GID table or subnet the destination's? Returns the source
+ * GID.
+ */
 static const uint8_t *ib_source(const struct hw_port *p, const struct sockaddr_ib *dst)
 {
 	static const uint8_t none[16];
@@ -204,7 +207,10 @@ static int look_up(struct cma_id *id)
 
 	id->found_src = id->src;
 	port = cma_route(s, id->host, &id->dst, &id->found_src);
-	/* ip_route_output_key_hash_rcu(): without a route, a bound interface reaches dst. */
+	/*
+	 * ip_route_output_key_hash_rcu(): without a route, IPv4 tries the interface the id is bound
+	 * to.
+	 */
 	if (port == SEG_NONE && (!id->ifindex || id->dst.sa.sa_family != AF_INET))
 		return -ENETUNREACH;
 	if (id->port != SEG_NONE)
@@ -228,7 +234,7 @@ static int look_up(struct cma_id *id)
 	return 0;
 }
 
-/* A neighbour is asked once a second (neigh_probe()). */
+/* The kernel asks a neighbour once a second (neigh_probe()). */
 static int ask_later(struct cma_id *id)
 {
 	uint64_t due = cma_now(id->c) + NSEC_PER_SEC;

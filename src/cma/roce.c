@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Owns what ids do otherwise on Ethernet ports: GIDs are IP addresses, paths and groups need no
- * subnet administration. The rules are those of the kernel's cma.c; id.h's files call it.
+ * Owns what differs for ids on Ethernet ports: GIDs follow from IP addresses, paths and groups need
+ * no subnet administration. The rules are those of the kernel's cma.c. The files below id.h call
+ * it.
  */
 #include "cma/priv.h"
 
@@ -37,7 +38,7 @@ uint32_t cma_at(const struct cma_id *id)
 	return at != SEG_NONE && fab_at_port(at) == id->port ? at : id->port;
 }
 
-/* CMA_PREFERRED_ROCE_GID_TYPE, which is RoCE v2, at this interface */
+/* The GID type RoCE v2 (CMA_PREFERRED_ROCE_GID_TYPE) on this interface. */
 static uint16_t kind_at(const struct seg *s, uint32_t at)
 {
 	return hw_gid_kind(HW_GID_ROCE_V2, fab_at_vlan(s, at));
@@ -52,7 +53,7 @@ int cma_may_use(const struct cma_id *id, uint32_t at)
 		return -ENODEV;
 	if (!hw_port_is_eth(p))
 		return 0;
-	/* cma_validate_port(): AF_IB names a port without an interface, which is InfiniBand's. */
+	/* cma_validate_port(): an AF_IB address counts as one of an InfiniBand interface. */
 	if (id->src.sa.sa_family == AF_IB)
 		return -ENODEV;
 	if (id->ps == RDMA_PS_IPOIB)

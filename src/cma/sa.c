@@ -12,7 +12,7 @@
 
 #define TID_HIGH ((uint64_t)CM_KERNEL_TID)
 #define SA_VERSION 2
-#define RETRIES 10 /* send_mad(): the time is for all of them */
+#define RETRIES 10 /* send_mad(): the query's timeout is divided among them */
 
 struct cma_query {
 	TAILQ_ENTRY(cma_query) at;
@@ -122,14 +122,14 @@ void cma_sa_cancel(struct cma *c, struct cma_query *q)
 		forget(c, q);
 }
 
-/* ib_find_send_mad(): an answer to this request, at the port that has sent it. */
+/* ib_find_send_mad(): is this MAD the answer to the query, at the port that sent it? */
 static bool answers(const struct cma_query *q, const struct cm_pkt *p)
 {
 	uint64_t asked = LAYOUT_GET(mad_hdr, q->mad, method);
 	uint64_t method = LAYOUT_GET(mad_hdr, p->mad, method);
 
 	if (asked == MAD_METHOD_SET)
-		asked = MAD_METHOD_GET; /* which GetResp answers, too */
+		asked = MAD_METHOD_GET; /* GetResp answers a Set, too */
 	return p->port == q->port && method == (asked | MAD_METHOD_RESP) &&
 	       LAYOUT_GET(mad_hdr, p->mad, attr_id) == LAYOUT_GET(mad_hdr, q->mad, attr_id);
 }

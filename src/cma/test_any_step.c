@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Two programs use every command of the character device; one of them is killed before each of
- * their commands and before each MAD that arrives, or the n-th block of memory is missing, for
- * every n. The other program's ids come to an end, and nothing is left when it has gone, too.
+ * Two programs use every command of the character device. The test kills one of them before each of
+ * its commands and before each MAD that arrives, or lets the n-th allocation fail, for every n. The
+ * other program's ids must come to an end, and nothing may be left when it is gone, too.
  */
 #define WITH_DEVICE
 #include "cma/test_world.h"
 
 enum { SERVER = 1, CLIENT = 2, SECOND = 3 /* the client's, too */ };
 #define QUEUE 64
-#define LONG_MS 600000 /* longer than anything repeats or waits */
+#define LONG_MS 600000 /* longer than any repetition or timewait */
 
 static struct {
 	struct cm_pkt pkt[QUEUE]; /* on the wire */
 	uint32_t sent, delivered;
 	uint32_t steps, stop_at;  /* the latter 0: to the end */
-	uint32_t blocks, fail_at; /* the latter 0: there is memory */
+	uint32_t blocks, fail_at; /* fail_at: the allocation that fails; 0: none */
 	uint64_t used;            /* commands, by number */
 	uint32_t qpn;
 	bool is_half; /* established for the server, but the client has not answered */
@@ -109,7 +109,7 @@ static ssize_t write_once(const struct ucma_call *call, uint32_t cmd, const void
 	return r;
 }
 
-/* A command without memory has changed nothing: it is given again. */
+/* Repeats a command that failed for lack of memory: it must have changed nothing. */
 static ssize_t command(uint32_t file, uint32_t cmd, const void *arg, size_t in, const void *aux,
 		       size_t aux_len)
 {
@@ -157,7 +157,7 @@ static bool get_event(uint32_t file)
 	return r > 0;
 }
 
-/* Expect `event` as the file's next; returns its id. An event lost without memory is skipped. */
+/* Expects `event` next in the file and returns its id. A lack of memory may lose one event. */
 static uint32_t next(uint32_t file, uint32_t event)
 {
 	const struct rdma_ucm_event_resp *e = (void *)t.out;
@@ -166,7 +166,7 @@ static uint32_t next(uint32_t file, uint32_t event)
 	if (!get_event(file)) {
 		if (!is_lost)
 			fail_msg("no event %u in file %u", event, file);
-		idle(LONG_MS); /* it comes with a repetition, if it does */
+		idle(LONG_MS); /* a lost event can only come with a repetition of the MAD */
 		if (!get_event(file))
 			longjmp(t.stop, 1);
 	}
@@ -178,7 +178,7 @@ static uint32_t next(uint32_t file, uint32_t event)
 
 /* ---- what the programs do */
 
-/* Each with a QP of its own: the number of one in use is a stale connection's. */
+/* Each connection has its own QPN: a QPN in use would make the request stale. */
 static struct rdma_ucm_conn_param param(void)
 {
 	return (struct rdma_ucm_conn_param){
@@ -228,7 +228,7 @@ static uint32_t routed_id(uint16_t ps, const union cma_addr *to)
 	return id;
 }
 
-/* Both ends of a connection; the client's is in its second file then. */
+/* Makes a connection. In the end the client's id is in the client's second file. */
 static void connected(const union cma_addr *to, bool is_notified, uint32_t *id, uint32_t *peer)
 {
 	const struct ucma_fd fd = {.file = CLIENT};
@@ -240,7 +240,7 @@ static void connected(const union cma_addr *to, bool is_notified, uint32_t *id, 
 	DO(SERVER, INIT_QP_ATTR, init_qp_attr, .id = *peer, .qp_state = IBV_QPS_RTR);
 	SAY(SERVER, ACCEPT, accept, .uid = 9, .conn_param = param(), .id = *peer);
 	next(CLIENT, RDMA_CM_EVENT_CONNECT_RESPONSE);
-	/* The client's data may come before its RTU. */
+	/* The client's data may arrive before its RTU; the server then notifies the CM. */
 	t.is_half = is_notified;
 	if (is_notified)
 		SAY(SERVER, NOTIFY, notify, .id = *peer, .event = IBV_EVENT_COMM_EST);
@@ -262,7 +262,7 @@ static void connections(const union cma_addr *to)
 	next(SECOND, RDMA_CM_EVENT_DISCONNECTED);
 	DO(SERVER, DESTROY_ID, destroy_id, .id = peer);
 	DO(SECOND, DESTROY_ID, destroy_id, .id = id);
-	/* One that stays, and one that is refused. */
+	/* One connection that stays open, and one that the server refuses. */
 	connected(to, false, &id, &peer);
 	id = routed_id(RDMA_PS_TCP, to);
 	SAY(CLIENT, CONNECT, connect, .conn_param = param(), .id = id);
@@ -323,7 +323,7 @@ static void programs(void)
 	groups(&own);
 }
 
-/* True: they came to their end. */
+/* Runs both programs. True: they came to their end. */
 static bool run(uint32_t stop_at, uint32_t fail_at)
 {
 	memset(&t, 0, sizeof(t));
@@ -347,7 +347,7 @@ static void killed(uint32_t file)
 		cma_file_gone(w.c, SECOND);
 }
 
-/* Neither end of an id waits for one that has died. */
+/* No cm_id may still wait for a peer that has died. */
 static void has_ended(void *arg, const struct cma_shown *s)
 {
 	static const char *const may[] = {"IDLE", "LISTEN", "DREQ_RCVD", "SIDR_REQ_RCVD"};
@@ -355,7 +355,7 @@ static void has_ended(void *arg, const struct cma_shown *s)
 	for (size_t i = 0; s->cm_state && i < sizeof(may) / sizeof(may[0]); i++)
 		if (!strcmp(s->cm_state, may[i]))
 			return;
-	/* cm_dreq_handler() ignores a DREQ then: the client's answer is the next step. */
+	/* cm_dreq_handler() ignores a DREQ in this state; the client's RTU comes next. */
 	if (s->cm_state && (!t.is_half || strcmp(s->cm_state, "MRA_REP_SENT") != 0))
 		fail_msg("%s: state %s, CM's %s", (const char *)arg, s->state, s->cm_state);
 }
@@ -441,7 +441,10 @@ static void survive(int (*make)(void **state))
 		ends += run(0, ++n);
 		end_all(n % 2 ? SERVER : CLIENT);
 	} while (t.blocks >= n);
-	/* Without a shortage this proves nothing, and neither if it ends all programs. */
+	/*
+	 * The test must have run out of memory often, and the programs must have survived most
+	 * times.
+	 */
 	assert_true(n > 50 && ends > n / 2);
 	world_drop(NULL);
 }

@@ -4,7 +4,7 @@
 
 /* ---- memory that runs out */
 
-static int allocs_left; /* until one fails, once; 0: never */
+static int allocs_left; /* allocations until one fails, once; 0: none fails */
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);
@@ -46,7 +46,7 @@ static void test_create(void **state)
 		IS(newest()->ps, t[i].ps);
 		IS(newest()->qp_type, t[i].is);
 	}
-	/* Nothing stays of one whose number cannot be told. */
+	/* If the response cannot be written, CREATE_ID leaves nothing behind. */
 	IS(CALL_AS(HOW(.no_response = true), CREATE_ID, cmd, 4), -EFAULT);
 	IS(c->nids, 4);
 	IS(CALL(CREATE_ID, cmd, 4), 0);
@@ -81,7 +81,7 @@ static void test_destroy(void **state)
 	IS(c->nready[F1], 0);
 	IS(get(&e), -EAGAIN);
 	IS(CALL(DESTROY_ID, cmd, 4), -ENOENT);
-	/* It is gone even if the program does not hear so. */
+	/* DESTROY_ID destroys the id even if its response cannot be written. */
 	cmd.id = make();
 	IS(CALL_AS(HOW(.no_response = true), DESTROY_ID, cmd, 4), -EFAULT);
 	IS(c->nids, 0);
@@ -182,7 +182,7 @@ static void test_event_order_and_sizes(void **state)
 	IS(get_in(F2, &e), -EAGAIN);
 	IS(get(&e), 0);
 	assert_true(e.id == a && e.event == RDMA_CM_EVENT_ADDR_RESOLVED && e.uid == UID);
-	/* It stays when it cannot be told. */
+	/* An event stays in the queue if the response cannot be written. */
 	IS(CALL_AS(HOW(.no_response = true), GET_EVENT, cmd, sizeof(e)), -EFAULT);
 	IS(CALL(GET_EVENT, cmd, 323), -ENOSPC);
 	IS(c->nready[F1], 3);
@@ -253,7 +253,7 @@ static void test_connect_request(void **state)
 	assert_null(fake_request(il, &request)); /* the backlog is full */
 	IS(c->nids, 3);
 	IS(c->nready[F1], 2);
-	tell(first, RDMA_CM_EVENT_CONNECT_ERROR); /* of a connection that has no uid yet */
+	tell(first, RDMA_CM_EVENT_CONNECT_ERROR); /* for a connection that has no uid yet */
 	IS(c->nready[F1], 2);
 	IS(get(&e), 0);
 	IS(e.event, RDMA_CM_EVENT_CONNECT_REQUEST);
@@ -291,7 +291,7 @@ static void test_listener_takes_unheard_connections_with_it(void **state)
 	IS(get(&e), 0);
 	IS(destroy_in(F1, l), 0);
 	IS(u32(), 1);
-	IS(c->nids, 1); /* the one that the program knows */
+	IS(c->nids, 1); /* the connection whose request the program has read */
 	IS(c->nready[F1], 0);
 	IS(destroy_in(F1, e.id), 0);
 	IS(c->nids, 0);
@@ -403,7 +403,9 @@ static void test_migrate(void **state)
 		IS(e.event, order[i]);
 		IS(e.id, i ? a : d);
 	}
-	/* It has moved even if the program does not hear so; then back, to its own file too. */
+	/*
+	 * The id moves even if the response cannot be written. Then move one within its own file.
+	 */
 	IS(migrate(F1, a, 0, F2, true), -EFAULT);
 	IS(destroy_in(F2, a), -EINVAL);
 	IS(migrate(F1, b, 0, F1, false), 0);
@@ -412,7 +414,7 @@ static void test_migrate(void **state)
 	IS(e.event, RDMA_CM_EVENT_ADDR_RESOLVED);
 }
 
-/* Connections stay in the file where they arrived, their events go with the listener. */
+/* New connections stay in the file where they arrived; their events move with the listener. */
 static void test_migrate_listener_and_close(void **state)
 {
 	uint32_t l = make_listener(5);
@@ -458,7 +460,7 @@ static void test_close_with_everything_open(void **state)
 	cma_file_gone(c, F1);
 	IS(c->nready[F1], 0);
 	IS(c->nids, 1);
-	/* fake_free() looks at the rest; a file that is not open may go too. */
+	/* fake_free() checks that nothing is left. Closing a file twice is allowed. */
 	cma_file_gone(c, F1);
 	IS(cma_file_open(c, F1, c->host, 80, "a name of more than fifteen"), 0);
 	make();
@@ -472,7 +474,7 @@ static int all_commands(uint32_t turn)
 	struct rdma_ucm_create_id create = {.uid = UID, .ps = RDMA_PS_UDP};
 	int err;
 
-	/* A host that has no tables yet. */
+	/* The first id of a host also allocates the host's tables. */
 	err = cma_file_open(c, 60, c->other_host + turn, 1, "");
 	if (err)
 		return err;

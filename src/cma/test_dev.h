@@ -42,10 +42,10 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-struct how { /* what is different from a right call */
+struct how { /* how a call differs from a valid one */
 	uint32_t file;
-	int cut;     /* bytes of the struct that are not there */
-	uint32_t in; /* in_len, if it is not the struct's size; UINT32_MAX: 0 */
+	int cut;     /* bytes missing at the end of the struct */
+	uint32_t in; /* in_len; 0: the struct's size; UINT32_MAX: 0 */
 	bool no_response;
 	const void *aux;
 	uint32_t aux_len;
@@ -74,7 +74,7 @@ static inline ssize_t call_as(const struct how *how, uint32_t cmd, const void *i
 		w.h.in = how->in == UINT32_MAX ? 0 : (uint16_t)how->in;
 	memcpy(w.body, in, len);
 	memset(answer, 0xa5, sizeof(answer));
-	/* The copy ends with the command, so that the sanitizer sees a read behind it. */
+	/* The copy has the command's exact size, so that the sanitizer sees a read beyond it. */
 	copy = malloc(k.len);
 	memcpy(copy, &w, k.len);
 	n = cma_write(c, &k, copy, how->aux, answer, &answered);

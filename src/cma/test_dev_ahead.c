@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Events that a reader takes from its file's queue count as reported. Answers that travel with an
- * event are those that the commands give.
+ * event equal the responses of the commands.
  */
 #include "cma/test_dev.h"
 
@@ -15,7 +15,7 @@ static size_t ahead_of(const struct rdma_ucm_event_resp *e, size_t room)
 	return dev_ahead(dev_file_of(c->dev, F1), e, ahead, room);
 }
 
-/* Compares each answer with its command's; returns their number. */
+/* Compares each answer with the response of its command; returns the number of answers. */
 static unsigned int compare(uint32_t id, size_t len)
 {
 	unsigned int n = 0;
@@ -74,7 +74,7 @@ static void test_request(void **state)
 	IS(get(&e), 0);
 	bind_id(e.id);
 	IS(compare(e.id, ahead_of(&e, sizeof(ahead))), 6);
-	/* An answer is not sent to another file, nor about an id that is gone. */
+	/* Events of another file, or of an id that is gone, carry no answers. */
 	IS(dev_ahead(dev_file_of(c->dev, F2), &e, ahead, sizeof(ahead)), 0);
 	IS(destroy_in(F1, e.id), 0);
 	IS(ahead_of(&e, sizeof(ahead)), 0);
@@ -95,7 +95,7 @@ static void test_ud(void **state)
 	IS(after(RDMA_CM_EVENT_ROUTE_RESOLVED, sizeof(ahead)), 0);
 }
 
-/* They travel with the event, and its id's word says how long they hold. */
+/* Answers travel with the event, and hold while the counter of its id has the event's value. */
 static void test_travel(void **state)
 {
 	uint32_t id = make_bound(), was;
@@ -111,7 +111,7 @@ static void test_travel(void **state)
 	assert_memory_equal(c->ahead, ahead, c->npushed);
 	was = c->pushed.changes;
 	IS(changes[id % SLOT_CHANGES], was);
-	/* A question changes nothing, a command does, also one that fails. */
+	/* A query leaves the counter unchanged; any other command changes it, even if it fails. */
 	IS(CALL(QUERY, query, 504), 0);
 	IS(changes[id % SLOT_CHANGES], was);
 	IS(CALL(NOTIFY, notify, 0), 0);
@@ -138,7 +138,7 @@ static void test_taken_is_reported(void **state)
 	for (int i = 0; i < 3; i++)
 		tell(newest(), RDMA_CM_EVENT_ADDR_RESOLVED + (uint32_t)i);
 	fake_take(c, F1);
-	/* A program that asks gets the next one. */
+	/* After a reader took one event, a GET_EVENT command gets the next. */
 	IS(get(&e), 0);
 	IS(e.event, RDMA_CM_EVENT_ADDR_ERROR);
 	IS(c->nready[F1], 1);
@@ -146,7 +146,7 @@ static void test_taken_is_reported(void **state)
 	IS(c->nready[F1], 0);
 }
 
-/* Taken, and the supervisor has not looked since. */
+/* A reader takes an event, and the supervisor does not notice before the destroy command. */
 static void test_taken_before_destroy(void **state)
 {
 	uint32_t l = make_listener(1), conn = l + 1;
@@ -162,7 +162,7 @@ static void test_taken_before_destroy(void **state)
 	IS(c->nids, 0);
 }
 
-/* Between the device's look and what it does. */
+/* A reader takes an event between the supervisor's check and its attempt to take it back. */
 static void test_taken_meanwhile(void **state)
 {
 	struct rdma_ucm_event_resp e;
@@ -183,7 +183,7 @@ static void test_taken_meanwhile(void **state)
 	IS(get(&e), -EAGAIN);
 }
 
-/* Nothing is written to the response of a reader that is late. */
+/* A GET_EVENT that comes too late for the last event writes no response. */
 static void test_last_taken_meanwhile(void **state)
 {
 	struct rdma_ucm_event_resp e;
@@ -213,7 +213,7 @@ static void test_taken_before_migration(void **state)
 	IS(e.event, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
-/* Between two events of the id that moves: what the reader has is older than what moves. */
+/* While an id moves, a reader takes one of its two events: it must be the older one. */
 static void test_taken_during_migration(void **state)
 {
 	struct rdma_ucm_migrate_id cmd = {.id = make()};
@@ -248,7 +248,7 @@ static void test_taken_during_destroy(void **state)
 	IS(c->nids, 0);
 }
 
-/* Without room in the queue the program asks, and the order stays. */
+/* If the queue is full, the program gets events by GET_EVENT, in the same order. */
 static void test_no_room(void **state)
 {
 	struct rdma_ucm_event_resp e;

@@ -21,7 +21,7 @@ static void test_frame(void **state)
 	h.cmd = RDMA_USER_CM_CMD_JOIN_MCAST + 1;
 	memcpy(buf, &h, 8);
 	IS(cma_write(c, &k, buf, NULL, answer, &answered), -EINVAL);
-	/* A command without handler is found after the lengths. */
+	/* The lengths are checked before a missing handler is noticed. */
 	h.cmd = RDMA_USER_CM_CMD_GET_OPTION;
 	memcpy(buf, &h, 8);
 	IS(cma_write(c, &k, buf, NULL, answer, &answered), -ENOSYS);
@@ -192,7 +192,7 @@ static void test_accept_reject_disconnect_notify(void **state)
 	IS(CALL(REJECT, rej, 0), 0);
 	IS(c->last.n, 35);
 	rej.reason = 27;
-	rej.id = 9; /* the reason is looked at first */
+	rej.id = 9; /* the reason is checked before the id */
 	IS(CALL(REJECT, rej, 0), -EINVAL);
 	rej.reason = 28;
 	IS(CALL(REJECT, rej, 0), -ENOENT);
@@ -545,11 +545,11 @@ static void test_join_and_leave(void **state)
 	IS(u32(), 1);
 	IS(leave(F1, two), -ENOENT);
 	IS(c->nready[F1], 1);
-	/* A late event of what was left is for nobody. */
+	/* A late event of a group that was left is dropped. */
 	up.ud.context = ctx[1];
 	assert_true(fake_tell(newest(), &up));
 	IS(c->nready[F1], 1);
-	/* Nor is that of another id's group. */
+	/* So is an event with a group of another id. */
 	make_in(F1, RDMA_PS_UDP);
 	up.ud.context = ctx[0];
 	assert_true(fake_tell(newest(), &up));

@@ -48,22 +48,22 @@ struct cma {
 	struct cm_qp_attr qp_attr;
 	uint32_t host, other_host, port[2]; /* SEG_T_HOST, SEG_T_PORT */
 	int nready[64];                     /* by SEG_T_FILE: events in its queue */
-	/* the last event that was queued, and its answers */
+	/* the event that was queued last, and its answers */
 	struct ucma_event pushed;
 	uint8_t ahead[UCMA_AHEAD_MAX];
 	size_t npushed;
-	uint64_t ref, taken; /* number of the last event, and of the last that was read */
-	bool late;           /* it was taken after the device has looked */
+	uint64_t ref, taken; /* numbers of the last event queued and of the last event read */
+	bool late;           /* the event is taken after the device has checked */
 	bool full;           /* no room in the queues */
 	bool reads;          /* a reader takes the oldest event after each one that is dropped */
 };
 
-/* A reader takes the oldest event of all, which is in that file. */
+/* Plays a reader that takes the oldest event; it must be in that file. */
 void fake_take(struct cma *c, uint32_t file);
 struct cma *fake_new(void);
-/* The device goes first; then nothing is left. */
+/* Frees the device first, then checks that nothing is left. */
 void fake_free(struct cma *c);
-/* As id.c calls the handler; for CONNECT_REQUEST `from` is the listener. False: `id` is gone. */
+/* Calls the handler as id.c does. CONNECT_REQUEST: `from` is the listener. False: `id` is gone. */
 bool fake_tell(struct cma_id *id, const struct cma_event *e);
 /* A connection arrives at a listener: its id, or NULL if that was refused. */
 struct cma_id *fake_request(struct cma_id *listener, const struct cma_event *e);

@@ -152,7 +152,7 @@ struct pair {
 	struct cma_id *listener, *me, *you;
 };
 
-/* Both ends have their CONNECT_REQUEST and nothing more. */
+/* Connects up to CONNECT_REQUEST: afterwards both ids of the pair exist. */
 static void ask(struct pair *p, const char *bind, const char *to)
 {
 	struct said *s;
@@ -212,7 +212,7 @@ static void connections_come_and_go(void **state)
 	establish(&p);
 	assert_int_equal(CALL(cma_init_qp_attr(p.me, IBV_QPS_RTR, &attr)), 0);
 	assert_int_equal(attr.dest_qpn, 0x222);
-	assert_int_equal(attr.rq_psn, p.me->seq_num); /* as rdma_init_qp_attr() sets it */
+	assert_int_equal(attr.rq_psn, p.me->seq_num); /* rdma_init_qp_attr() sets it from the id */
 	assert_int_equal(cma_set_ack_timeout(p.you, 3), 0);
 	assert_int_equal(CALL(cma_init_qp_attr(p.you, IBV_QPS_RTS, &attr)), 0);
 	assert_int_equal(attr.timeout, 3);
@@ -281,7 +281,7 @@ static void requests_can_be_refused(void **state)
 	cma_set_context(me, on_event, &ME);
 	turn();
 	heard(&LISTENER, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-	heard(&ME, RDMA_CM_EVENT_REJECTED, 28); /* then w.answer destroys this id, too */
+	heard(&ME, RDMA_CM_EVENT_REJECTED, 28); /* the handler's error then destroys this id, too */
 	w.answer = 0;
 	pass(1000);
 	silence();
@@ -547,7 +547,7 @@ static void ids_go_in_every_state(void **state)
 	assert_int_equal(cm_count(w.c->cm), 0);
 }
 
-/* ... and when the handler says so. */
+/* An id is destroyed if its handler returns not 0. */
 static void handlers_destroy(void **state)
 {
 	struct cma_id *id = id_of(0, RDMA_PS_TCP, &ME);

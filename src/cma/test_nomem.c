@@ -30,7 +30,7 @@ static struct cma_id *make(uint32_t host, enum rdma_ucm_port_space ps)
 			  ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC, on_event, NULL);
 }
 
-/* A listener, a group, a connection: as far as memory allows. */
+/* Makes a listener, a group and a connection, as far as memory allows. */
 static void live(void)
 {
 	const struct cma_conn_param p = {.data = "x", .len = 1};
@@ -78,7 +78,7 @@ static void survive(int (*make)(void **state))
 		w.c = cma_new(&w.s, &world_ops, NULL);
 		if (w.c)
 			live();
-		/* Ends work without memory, too. */
+		/* The tear-down must work without memory, too. */
 		world_drop(NULL);
 	} while (count >= fail_at);
 	assert_true(n > 20);

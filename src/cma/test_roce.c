@@ -85,7 +85,7 @@ static void af_ib_and_ipoib_are_not_there(void **state)
 	assert_int_equal(try_bind(i, "127.1.0.2", 7000), -EINVAL);
 }
 
-/* The loopback address has no interface, without which there is no route. */
+/* A loopback address belongs to no interface here, so no route can be resolved. */
 static void loopback_has_no_route(void **state)
 {
 	struct cma_id *id = id_of(1, RDMA_PS_TCP, WHO(ACTIVE));
@@ -97,7 +97,9 @@ static void loopback_has_no_route(void **state)
 	assert_int_equal(cma_id_state(id), CMA_ADDR_RESOLVED);
 }
 
-/* A request, with what each end's QP needs; the GIDs are those of the packet. */
+/*
+ * A connect request reaches the peer, and each end gets its QP's attributes from the packet's GIDs.
+ */
 static void ends_agree(void **state)
 {
 	const struct cma_conn_param c = {.qpn = 0x11, .retry_count = 7};

@@ -52,7 +52,7 @@ static uint32_t create(uint32_t file)
 	return ((struct rdma_ucm_create_id_resp *)out)->id;
 }
 
-/* The file's next event is that one; returns its id. */
+/* Expects `event` next in the file; returns its id. */
 static uint32_t next(uint32_t file, uint32_t event)
 {
 	const struct rdma_ucm_event_resp *e = (void *)out;
@@ -115,7 +115,7 @@ static void programs_connect(void **state)
 	next(SERVER, RDMA_CM_EVENT_ESTABLISHED);
 	DO(CLIENT, disconnect, .id = id);
 	next(SERVER, RDMA_CM_EVENT_DISCONNECTED);
-	cma_file_gone(w.c, SERVER); /* killed: its half answers all the same */
+	cma_file_gone(w.c, SERVER); /* the server is killed; its cm_id still answers */
 	turn();
 	next(CLIENT, RDMA_CM_EVENT_DISCONNECTED);
 	expect_states("TIMEWAIT ");

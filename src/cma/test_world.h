@@ -168,7 +168,7 @@ static int on_event(struct cma_id *id, const struct cma_event *e)
 	return w.answer;
 }
 
-/* A call of id.h: nothing is told meanwhile. */
+/* Calls a function of id.h and checks that it calls no handler. */
 #define CALL(x)                    \
 	({                         \
 		int r_;            \

@@ -33,9 +33,10 @@ struct ucma_fd {       /* what MIGRATE_ID's descriptor is */
 };
 
 /*
- * An event in its file's queue: the data of a record. Behind it answers to what librdmacm asks next
- * about the event's id, which hold as long as its word in the opener's slot (seg_slot.changes) has
- * this value. The supervisor changes the word with the id: by a command, or by what arrives.
+ * An event in its file's queue (the data of one record). After it come answers to what librdmacm
+ * asks next about the event's id. They are valid as long as `changes` equals the id's counter in
+ * the opener's slot (seg_slot.changes). The supervisor increments the counter when a command or an
+ * arriving MAD changes the id.
  */
 struct ucma_event {
 	struct rdma_ucm_event_resp resp;

@@ -12,7 +12,9 @@
 
 #define UCMA_AHEAD_IDS SLOT_CHANGES
 
-/* The answers of one id. Nobody waits for `busy`: its holder may be missing after a fork. */
+/*
+ * The answers of one id. Nobody waits while `busy` is set: its holder may not exist after a fork.
+ */
 struct ucma_ahead_id {
 	_Atomic uint32_t busy;
 	uint32_t changes; /* of the event */
@@ -24,7 +26,7 @@ struct ucma_ahead { /* of a process; zeroed: empty */
 	struct ucma_ahead_id ids[UCMA_AHEAD_IDS];
 };
 
-/* An id of a file in this process, and a value of its word in seg_slot.changes, old or new. */
+/* A pointer to the counter in seg_slot.changes of an id in this process. */
 struct ucma_whose {
 	uint32_t file, gen, id, changes;
 };
@@ -32,8 +34,8 @@ struct ucma_whose {
 /* Keeps the answers that came with an event; those of the id's previous event are dropped. */
 void ucma_ahead_put(struct ucma_ahead *a, struct ucma_whose w, const void *bytes, size_t len);
 /*
- * The length of the answer, which is in `out`; 0: it is not known, or no longer right, or there is
- * too little room.
+ * Copies an answer to `out` and returns its length. 0: the answer is missing, out of date, or too
+ * long.
  */
 size_t ucma_ahead_get(struct ucma_ahead *a, struct ucma_whose w, uint32_t cmd, uint32_t key,
 		      void *out, size_t room);

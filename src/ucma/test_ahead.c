@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Answers that came with an event: found, and dropped by what may make them wrong. */
+/* Answers that came with an event are found until something may have made them wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ static void test_of_its_file_alone(void **state)
 	assert_int_equal(get(own, 0, 16), 8);
 }
 
-/* They are right as long as nothing has happened to the id. */
+/* Answers remain valid as long as nothing has happened to the id. */
 static void test_changed(void **state)
 {
 	struct ucma_whose later = own;
@@ -86,7 +86,10 @@ static void test_changed(void **state)
 	later.changes++;
 	assert_int_equal(get(later, 0, 16), 0);
 	assert_int_equal(get(own, 0, 16), 8);
-	/* An event without answers leaves those before it: it has changed the word. */
+	/*
+	 * An event without answers does not delete earlier ones, but its counter makes them
+	 * invalid.
+	 */
 	ucma_ahead_put(a, later, NULL, 0);
 	assert_int_equal(get(later, 0, 16), 0);
 }

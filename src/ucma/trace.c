@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns the trace of rdma_cm: a line for each command, with the id, the result, and events. */
+/*
+ * Owns the trace of rdma_cm: each command is a line with its id and result, and so is each event.
+ */
 #include "ucma/trace.h"
 
 #include <string.h>

@@ -18,21 +18,21 @@
 
 #define PAGE 4096ul
 
-/* A call as it travels: the three parts lie behind each other. */
+/* A call as it is sent to the supervisor: the three parts without gaps. */
 struct request {
 	struct ucma_call call;
 	uint8_t bytes[UCMA_IN_MAX + UCMA_AUX_MAX];
 };
 static_assert(sizeof(struct request) <= LINK_MORE, "a request fits into a message");
 
-/* So many bytes can be read there, `n` at most. */
+/* Returns how many of `n` bytes at that address can be read. */
 static uint32_t copy_readable(void *to, const uint8_t *from, size_t n)
 {
 	size_t done = 0;
 
 	if (!mem_guarded_copy(to, from, n))
 		return (uint32_t)n;
-	/* The command may lie at the end of a mapping: page by page. */
+	/* Check page by page, because the command may lie at the end of a mapping. */
 	while (done < n) {
 		size_t k = PAGE - ((uintptr_t)from + done) % PAGE;
 
@@ -54,7 +54,7 @@ static uint32_t copy_command(uint8_t *to, const uint8_t *from)
 	return row ? n + copy_readable(to + n, from + n, row->in) : n;
 }
 
-/* Changes no memory: it stores again the value that it compares with. */
+/* Tests whether memory is writable without changing it: it stores the value that is there. */
 static bool is_writable(uint64_t addr, size_t n)
 {
 	for (uint64_t at = addr & ~3ul; at < addr + n; at = (at & ~(PAGE - 1)) + PAGE) {
@@ -111,7 +111,10 @@ static void add_aux(struct request *q, uint32_t cmd, void (*fd_of)(int fd, struc
 	}
 }
 
-/* The response's address; 0: none. The kernel undoes a command whose response it cannot copy. */
+/*
+ * The response's address; 0: the command has none. It is checked first, because the kernel undoes a
+ * command whose response it cannot copy.
+ */
 static uint64_t response_of(struct request *q)
 {
 	const struct ucma_row *row = ucma_row_of(q->bytes, q->call.len);
@@ -188,7 +191,10 @@ static size_t copy_data(struct seg *s, const struct seg_evrec *rec, uint8_t *to)
 	return done;
 }
 
-/* Takes the oldest event: 0 and *n bytes of `out`; -EAGAIN; -ETIMEDOUT: evq_wait(); else ask. */
+/*
+ * Takes the oldest event. 0: `out` has *n bytes; -EAGAIN; -ETIMEDOUT: call evq_wait(); any other
+ * error: ask the supervisor.
+ */
 static int take_event(const struct ucma_file *f, const struct seg_evq *q, void *out, size_t *n)
 {
 	struct {
@@ -246,7 +252,10 @@ static ssize_t end(const struct request *q, size_t count, uint64_t at, int r, co
 {
 	if (TRACE_ON(LOG_CM))
 		ucma_trace(q->bytes, q->call.len, r, out, n);
-	/* A row without a check before, or memory that was taken away since. */
+	/*
+	 * The supervisor refused a row without an early check, or memory was unmapped since the
+	 * check.
+	 */
 	if (n && mem_guarded_copy((void *)(uintptr_t)at, out, n))
 		return -EFAULT;
 	return r ? r : (ssize_t)count;
