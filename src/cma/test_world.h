@@ -46,7 +46,7 @@ static struct world {
 	uint16_t sa_status; /* the SA answers with that */
 	uint32_t sa_sent, cm_sent;
 	uint64_t pushed;
-	struct cm_pkt last; /* the CM's last packet as it was sent, with the port that it goes to */
+	struct cm_pkt last; /* the last packet that the CM sent, and the destination port */
 	int answer;         /* of the handler */
 	struct said log[64];
 	uint32_t nlog, read;

@@ -45,7 +45,7 @@ void fab_count_unplug(const struct seg *s, uint32_t a, uint32_t b);
 #define FAB_MAD_WORDS ((8u + 12u + 8u + 256u + 4u) / 4u)
 #define FAB_MAD_GRH_WORDS (FAB_MAD_WORDS + 40u / 4u)
 
-/* Counts one MAD on one cable: a fab_hop for fab_walk(); `arg` is unused. */
+/* Counts one MAD on one cable. Passed to fab_walk() as its fab_hop; `arg` is unused. */
 void fab_count_mad(struct seg *s, uint32_t out, uint32_t in, void *arg);
 
 #endif

@@ -157,7 +157,9 @@ int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int kind)
 	return -1;
 }
 
-/* With the interface given every address is on the link: ip_route_output_key_hash_rcu(). */
+/*
+ * ip_route_output_key_hash_rcu(): if the caller names the interface, every address is on its link.
+ */
 static int neighbour4(struct seg *s, uint32_t at, uint32_t ip, uint32_t *to, uint8_t mac[6])
 {
 	*to = SEG_NONE;
@@ -170,7 +172,7 @@ static int neighbour4(struct seg *s, uint32_t at, uint32_t ip, uint32_t *to, uin
 	return 0;
 }
 
-/* A link-local address is one of every VLAN's interface of the port. */
+/* The interface of every VLAN of a port has a link-local address. */
 static bool is_in_vlan(const struct seg *s, uint32_t to, const uint8_t ip[16], uint32_t vlan)
 {
 	if (!hw_port_is_eth(fab_at_hw(s, to)))
@@ -188,7 +190,7 @@ int fab_eth_neighbour(struct seg *s, uint32_t at, const uint8_t ip[16], uint8_t 
 	int r = 0;
 
 	memset(mac, 0, 6);
-	if (at == SEG_NONE) /* a VLAN's interface is gone, and the GID table says so next */
+	if (at == SEG_NONE) /* the VLAN's interface was removed; the GID table follows soon */
 		return -ENODEV;
 	if (ib_gid_is_ip4(ip))
 		r = neighbour4(s, at, be32_load(ip + 12), &to, mac);

@@ -67,9 +67,7 @@ int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int kind);
  */
 int fab_eth_neighbour(struct seg *s, uint32_t at, const uint8_t ip[16], uint8_t mac[6]);
 
-/*
- * The link of a port's interface comes or goes. 0, -EINVAL: not an Ethernet port.
- */
+/* Sets the link of an Ethernet port up or down. 0; -EINVAL: not an Ethernet port. */
 int fab_eth_link(struct seg *s, uint32_t port, bool up);
 
 #endif

@@ -57,8 +57,7 @@ static void tell_subscribers(struct seg *s, const struct hw_port *p, uint32_t ib
 	uint8_t eqe[LAYOUT_SZ(eqe)] = {0};
 	uint8_t *data = eqe + EQE_DATA;
 
-	/* GIDs of Ethernet are the driver's, which writes them to the adapter: no event from there.
-	 */
+	/* On Ethernet the driver writes the GIDs to the adapter, which raises no event for them. */
 	if (!sub_type || (sub_type == PRM_PORT_GUID && hw_port_is_eth(p)))
 		return;
 	if (sub_type == PRM_PORT_DOWN && p->state != IB_PORT_DOWN)

@@ -60,20 +60,20 @@ int fab_link_set(struct seg *s, uint32_t port, uint32_t phys);
 enum fab_change {
 	FAB_CHANGED_STATE = 1, /* PORT_ACTIVE, PORT_ERR */
 	FAB_CHANGED_LID = 2,   /* LID, LMC */
-	FAB_CHANGED_SM = 4,    /* LID and SL of the SM, capability mask: these raise no event */
+	FAB_CHANGED_SM = 4,    /* LID and SL of the SM, capability mask; raises no event */
 	FAB_CHANGED_PKEY = 8,
 	FAB_CHANGED_GID = 16,
 	FAB_CHANGED_REREGISTER = 32,
-	FAB_CHANGED_ADDR = 64, /* of the interface, without a GID: no event */
+	FAB_CHANGED_ADDR = 64, /* an interface's address that is no GID; raises no event */
 };
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
 /*
- * Before a change of these kinds is made: if this process dies before fab_port_changed() has told
- * of it, fab_ports_repair() does. fab_port_end(): nothing has changed after all.
+ * Called before a change of these kinds. If this process dies before fab_port_changed() has
+ * reported it, fab_ports_repair() reports it. fab_port_end(): no change was made after all.
  */
 void fab_port_begin(struct seg *s, uint32_t port, uint32_t what);
 void fab_port_end(struct seg *s, uint32_t port);
-/* The supervisor's, after deaths. */
+/* The supervisor calls it when a process has died. */
 void fab_ports_repair(struct seg *s);
 /* Change a port's state (at this end of the link), and report it. */
 /* Changes the state only if it is still the expected one: links train under another lock. */
@@ -125,7 +125,7 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 int fab_sysfs_update_port(struct seg *s, uint32_t port, const char *root);
 /* the same for an adapter's node_desc */
 int fab_sysfs_update_desc(struct seg *s, const struct hw_hca *hca, const char *root);
-/* the same for P_Keys and GIDs */
+/* the same for the files of P_Keys and GIDs */
 int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root);
 int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root,
 			      const struct fab_counters *c); /* fab_pma_counters() */
@@ -137,7 +137,7 @@ int fab_sysfs_update_counters(struct seg *s, uint32_t port, const char *root,
 #define FAB_UVERBS_MINOR(n) (192 + (n))
 #define FAB_UMAD_MINOR(n) (n)
 #define FAB_ISSM_MINOR(n) (64 + (n))
-/* /dev/infiniband/rdma_cm is a misc device; behind the others among the shim's node numbers. */
+/* /dev/infiniband/rdma_cm is a misc device; among the shim's node numbers it comes last. */
 #define FAB_MISC_MAJOR 10
 #define FAB_RDMA_CM_MISC 122
 #define FAB_RDMA_CM_MINOR 0x10000u

@@ -15,7 +15,7 @@
 #define LINKLOCAL_PREFIX 64u
 #define IPOIB_HEADER 4u
 #define IPOIB_MTU 2048u /* MTU of the broadcast group, unless the port's is smaller */
-/* A QP number that a program cannot see: IPoIB's own are the first that a driver makes. */
+/* QPN in an IPoIB hardware address. Programs never get it: IPoIB makes the driver's first QPs. */
 #define IPOIB_QPN 0x40u
 #define IPOIB_QUEUE 256u  /* ipoib_setup_common(): twice the send queue */
 #define ETHER_QUEUE 1000u /* DEFAULT_TX_QUEUE_LEN */

@@ -90,7 +90,7 @@ uint32_t fab_at_first(struct seg *s, uint32_t host)
 	return fab_port_by_umad(s, host, 0);
 }
 
-/* The interfaces of ports first, as they are there before VLANs are made on them. */
+/* Order: the interfaces of all ports, then those of VLANs, because they are made later. */
 uint32_t fab_at_next(struct seg *s, uint32_t host, uint32_t at)
 {
 	uint32_t n = fab_umad_index(s, fab_at_port(at)) + 1;

@@ -43,8 +43,8 @@ struct fab_iface {
 	char parent[16]; /* the PCI function */
 	uint32_t link;   /* a VLAN's: the index of the interface below; else 0 */
 	uint32_t vlan;   /* ... and its id */
-	uint32_t vlans;  /* a bit for each place with a VLAN's interface on this one */
-	uint8_t nip4;    /* of each subnet the first is its primary one; those come first */
+	uint32_t vlans;  /* a bit for each VLAN slot of this interface that is in use */
+	uint8_t nip4;    /* primary addresses first: the first one of each subnet */
 	uint8_t nip6;    /* link-local first */
 	uint8_t prefix4[FAB_IF_ADDRS], prefix6[FAB_IF_ADDRS];
 	uint8_t ip4[FAB_IF_ADDRS][4]; /* the first is zero: none */
@@ -94,58 +94,64 @@ static inline struct hw_port *fab_at_hw(const struct seg *s, uint32_t at)
 {
 	return at == SEG_NONE ? NULL : hw_port(s, fab_at_port(at));
 }
-/* The VLAN's id, 0: the port's own, or none is there; and the reverse, SEG_NONE. */
+/*
+ * The VLAN ID of an interface; 0: it is the port's own, or does not exist. The reverse: SEG_NONE if
+ * there is none.
+ */
 uint32_t fab_at_vlan(const struct seg *s, uint32_t at);
 uint32_t fab_at_by_vlan(const struct seg *s, uint32_t port, uint32_t vlan);
-/* All interfaces of a host; SEG_NONE ends them. */
+/* Iterate over all interfaces of a host; SEG_NONE: the end. */
 uint32_t fab_at_first(struct seg *s, uint32_t host);
 uint32_t fab_at_next(struct seg *s, uint32_t host, uint32_t at);
 
-/* False: the port has none (it is a switch's), or not that VLAN's. */
+/* False: the port is a switch's, or has no such VLAN interface. */
 bool fab_iface(struct seg *s, uint32_t at, struct fab_iface *f);
 
-/* The index of an interface, 0 when there is none; and the reverse, SEG_NONE. */
+/* The kernel index of an interface, 0 if there is none. The reverse: SEG_NONE if there is none. */
 uint32_t fab_if_index(struct seg *s, uint32_t at);
 uint32_t fab_port_by_if(struct seg *s, uint32_t host, uint32_t ifindex);
 /* SEG_T_HOST of a port, SEG_NONE. */
 uint32_t fab_if_host(struct seg *s, uint32_t at);
 
 /* IPv4 addresses are in host byte order. */
-/* The first one of an interface; 0: none (removed, or a host after the 65535th). */
+/* The first IPv4 address of an interface; 0: none (removed, or the host's number exceeds 65535). */
 uint32_t fab_ip4(struct seg *s, uint32_t at);
-/* The one that is sent from to `dst`. */
+/* The source address for packets to `dst`. */
 uint32_t fab_ip4_towards(struct seg *s, uint32_t at, uint32_t dst);
 /* The interface of any host with that address; SEG_NONE. */
 uint32_t fab_port_by_ip4(struct seg *s, uint32_t ip);
 /* The interface of `host` whose subnet has that address; SEG_NONE. */
 uint32_t fab_port_towards_ip4(struct seg *s, uint32_t host, uint32_t ip);
-/* Is it the address of all hosts, or of those in the interface's subnet? */
+/* Is `ip` 255.255.255.255, or the broadcast address of the interface's subnet? */
 bool fab_ip4_is_broadcast(struct seg *s, uint32_t at, uint32_t ip);
 
 void fab_ip6_linklocal(const struct seg *s, uint32_t at, uint8_t out[16]);
-/* A link-local address is that of the port's own interface. */
+/* A link-local address finds the port's own interface, not a VLAN's. */
 uint32_t fab_port_by_ip6(struct seg *s, const uint8_t ip[16]);
 uint32_t fab_port_towards_ip6(struct seg *s, uint32_t host, const uint8_t ip[16]);
-/* Does the interface have a subnet with that address? */
+/* Is the address in one of the interface's subnets? */
 bool fab_ip6_on_link(struct seg *s, uint32_t at, const uint8_t ip[16]);
 
-/* The IPv6 address of an interface that is sent from to `dst`. */
+/* The IPv6 source address of an interface for packets to `dst`. */
 void fab_ip6_towards(struct seg *s, uint32_t at, const uint8_t dst[16], uint8_t out[16]);
 
 /*
- * Addresses of 4 or 16 octets are given and taken away, by the supervisor alone; programs see that
- * as on a kernel. -EINVAL: no address of an interface, or a prefix too long.
+ * The supervisor gives and removes addresses (4 or 16 octets); programs see the changes as on a
+ * kernel. -EINVAL: no interface can have the address, or the prefix is too long.
+ *
  * fab_if_add(): 0; -EEXIST: a port has it already; -ENOSPC: the interface has too many.
- * fab_if_del(): 0; -EADDRNOTAVAIL: it has no such one. Prefix 0 stands for any. The secondary
- * addresses of an IPv4 subnet go with its primary one, as __inet_del_ifa() does it while the
- * interface's sysctl promote_secondaries is 0, the kernel's default.
- * fab_if_set(): instead of those of its family; 0; -EEXIST: another port has it; -ENOSPC: those of
- * other interfaces of the port and of the other family leave no room, and nothing has changed.
+ *
+ * fab_if_del(): 0; -EADDRNOTAVAIL: the interface lacks it. Prefix 0 matches any. Removing a primary
+ * IPv4 address removes the secondary ones of its subnet, as __inet_del_ifa() does while the sysctl
+ * promote_secondaries is 0, the kernel's default.
+ *
+ * fab_if_set(): replaces all of its family. 0; -EEXIST: another port has it; -ENOSPC: the port's
+ * other addresses leave no room. After an error nothing has changed.
  */
 int fab_if_add(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix);
 int fab_if_del(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix);
 int fab_if_set(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32_t prefix);
-/* The interface of an adapter's port has no IPv4 address any more. */
+/* Removes the IPv4 addresses of an adapter port's interface. */
 void fab_if_clear4(struct seg *s, uint32_t port);
 /*
  * The addresses that were given, in this order, IPv4 with 4 octets; their number. The first one may

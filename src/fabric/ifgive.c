@@ -12,7 +12,7 @@
 #include "util/bits.h"
 #include "wire/ib/gid.h"
 
-/* zero, loopback, multicast and reserved ones are no interface's */
+/* no interface has a zero, loopback, multicast or reserved address */
 static bool may_have4(uint32_t ip)
 {
 	return ip >> 24 && ip >> 16 != FAB_IF_NET << 8 && ip >> 28 < 0xe;
@@ -23,7 +23,7 @@ static bool may_have6(const uint8_t ip[16])
 	return !if_is_linklocal(ip) && ip[0] != 0xff && be64_load(ip);
 }
 
-/* `mapped`: as hw_addr has it. */
+/* `mapped`: the address in the 16-octet form of struct hw_addr. */
 static bool is_usable(const uint8_t *ip, size_t len, uint32_t prefix, uint8_t mapped[16])
 {
 	if (len == 4)
@@ -123,7 +123,7 @@ int fab_if_add(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32
 	return r;
 }
 
-/* Takes a primary address, and its subnet's secondary ones; true: it was one of the interface's. */
+/* Removes a primary address and the secondary ones of its subnet. True: the interface had it. */
 static bool take_ip4(struct seg *s, uint32_t at, uint32_t ip, uint32_t prefix)
 {
 	struct hw_port *p = fab_at_hw(s, at);
@@ -174,7 +174,7 @@ int fab_if_del(struct seg *s, uint32_t at, const uint8_t *ip, size_t len, uint32
 	return 0;
 }
 
-/* Those of one interface and family (len 4, 16), or of both (0). */
+/* Removes the addresses of one interface: of one family (len 4 or 16), or all (0). */
 static void take_all(struct seg *s, uint32_t at, size_t len)
 {
 	struct hw_port *p = fab_at_hw(s, at);

@@ -152,7 +152,7 @@ int fab_plug(struct seg *s, uint32_t a, uint32_t b)
 
 	if (!pa || !pb || a == b || !pa->num || !pb->num || hw_port_is_eth(pa) ||
 	    hw_port_is_eth(pb))
-		return -EINVAL; /* Ethernet ports are joined already, and train with nobody */
+		return -EINVAL; /* Ethernet ports have no cables of their own */
 	r = link_lock_nodes(s);
 	if (r)
 		return r;

@@ -25,7 +25,7 @@
 struct net_attr {
 	const char *name;
 	int (*show)(const struct fab_iface *f, char *buf, size_t size);
-	bool changes; /* with the port's state and tables */
+	bool changes; /* the content changes with the port's state and tables */
 	bool ipoib;   /* only there */
 };
 
@@ -63,7 +63,7 @@ static int show_type(const struct fab_iface *f, char *buf, size_t size)
 	return snprintf(buf, size, "%u\n", f->hwtype);
 }
 
-/* dev->flags, which do not have the bits of the link's state. */
+/* dev->flags, which lack the bits for the link's state. */
 static int show_flags(const struct fab_iface *f, char *buf, size_t size)
 {
 	return snprintf(buf, size, "0x%x\n", f->flags & (IFF_UP | IFF_BROADCAST | IFF_MULTICAST));
@@ -180,7 +180,7 @@ static int render_iface(struct tree *t, int dir, const struct fab_iface *f, cons
 	return r;
 }
 
-/* Then programs ask the kernel about it, and the file is not needed. */
+/* With a network namespace, programs ask the kernel, and the file is not needed. */
 static bool in_netns(struct seg *s, uint32_t port)
 {
 	const struct hw_host *h = seg_live(s, SEG_T_HOST, fab_if_host(s, port));
@@ -188,7 +188,7 @@ static bool in_netns(struct seg *s, uint32_t port)
 	return h && h->netns;
 }
 
-/* The copy for the preloaded library. */
+/* Writes the struct fab_iface that the preloaded library reads. */
 static int put_copy(struct seg *s, uint32_t port, int root, const struct fab_iface *f)
 {
 	char path[24];

@@ -255,7 +255,7 @@ static bool too_many_reports(const struct seg *s)
 
 void fab_notice_report(struct seg *s, uint32_t port, uint32_t sub, const uint8_t *d)
 {
-	/* The rest is left to traps. */
+	/* Keep the rest of the table for MAD traps: drop this report. */
 	if (!too_many_reports(s))
 		notice_new(s, port, d, LAYOUT_SZ(notice), sub);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns hw_port.owed: a process that changes a port notes it before, so that the supervisor tells
- * the host what a killed one has changed and not told. Called by whoever changes ports, also in
- * traps, and by the supervisor.
+ * Owns hw_port.owed: before a process changes a port, it notes the change there. If it is killed
+ * before it has reported the change, the supervisor reports it. Called by whoever changes ports,
+ * also in traps, and by the supervisor.
  */
 #include "fabric/fabric.h"
 #include "hw/port.h"
@@ -27,9 +27,14 @@ void fab_port_begin(struct seg *s, uint32_t port, uint32_t what)
 
 	if (!p)
 		return;
-	/* Twice: a repair that has not seen this port yet may take the first one back. */
+	/*
+	 * Set it before and after the note: a repair that looked too early may clear the first one.
+	 */
 	atomic_store(&fab_subnet(s)->ports_owed, 1);
-	/* A note that is there belongs to another change, or is a dead process's to be told. */
+	/*
+	 * Keep an existing note: another change is under way, or a dead process's is not yet
+	 * reported.
+	 */
 	atomic_compare_exchange_strong(
 		&p->owed, &none,
 		by(seg_lock_me(s), (p->lid & 0xffff) << 16 | (p->state & 0xff) << 8 | what));
@@ -45,7 +50,7 @@ void fab_port_end(struct seg *s, uint32_t port)
 		atomic_compare_exchange_strong(&p->owed, &was, 0);
 }
 
-/* A changer whose slot the supervisor has seen to be dead, or that has another process by now. */
+/* Is the process dead that made the note? Its slot is marked dead, or is another process's now. */
 static bool is_dead(struct seg *s, uint32_t who)
 {
 	uint32_t slot = (who & 0xffff) - 1;

@@ -17,7 +17,7 @@ enum fab_lost {
 	FAB_LOST_UNSENT,   /* the sending port itself is not ACTIVE: no packet, no count */
 	FAB_LOST_INACTIVE, /* the last port cannot send: PortXmitDiscards */
 	FAB_LOST_AWAY,     /* the port behind the cable does not have the destination LID */
-	FAB_LOST_RELAY,    /* the last switch has no route: PortRcvSwitchRelayErrors */
+	FAB_LOST_RELAY,    /* the last switch has no route to it: PortRcvSwitchRelayErrors */
 	FAB_LOST_LOOPING,  /* ... or its route is the port where they arrived */
 	FAB_LOST_ON_WIRE,  /* Ethernet: sent, but no port with a link has that MAC address */
 };
@@ -28,10 +28,10 @@ struct fab_path {
 	uint16_t mtu;        /* octets: the least NeighborMTU on the path */
 	uint8_t lost;        /* enum fab_lost */
 	uint8_t n;           /* cables in `cable` */
-	uint8_t more;        /* ... and more that are not */
-	uint8_t enforce;     /* a port of it checks P_Keys */
+	uint8_t more;        /* number of further cables, which `cable` has no room for */
+	uint8_t enforce;     /* some port on the path checks P_Keys */
 	struct fab_cable {
-		uint32_t out, in; /* SEG_T_PORT; `in` SEG_NONE: not sent */
+		uint32_t out, in; /* SEG_T_PORT; `in` SEG_NONE: the port could not send */
 	} cable[FAB_PATH_CABLES];
 };
 
@@ -51,7 +51,7 @@ struct fab_pkts {
 void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p);
 /* Would all packets arrive? */
 bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k);
-/* Count packets as received at their destination alone. */
+/* Counts packets at their destination only. */
 void fab_count_received(const struct seg *s, uint32_t port, const struct fab_pkts *k);
 /* Count sent packets on each port that they reached, and their loss where they were lost. */
 void fab_path_count(struct seg *s, const struct fab_path *p, const struct fab_pkts *k);

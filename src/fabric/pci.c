@@ -35,7 +35,7 @@ void pci_function(struct pci_function *f, const struct hw_hca *hca, bool eth,
 		.class = eth ? CLASS_ETHERNET : CLASS_INFINIBAND,
 		.speed = hca->model == HW_CX7 ? 5 : 4, /* PCIe 5.0 and 4.0 */
 		.bar = BAR_FIRST + hca->dev_index * BAR_SIZE,
-		.vectors = HW_COMP_VECTORS + 1, /* and one for commands and asynchronous events */
+		.vectors = HW_COMP_VECTORS + 1, /* one more for commands and asynchronous events */
 	};
 }
 
@@ -136,7 +136,7 @@ static const struct {
 	{"max_link_width", NULL, show_width},
 	{"resource", NULL, show_resource},
 	{"enable", "1\n", NULL},
-	{"irq", "0\n", NULL}, /* of INTx, as irq_show() gives it beside MSI-X */
+	{"irq", "0\n", NULL}, /* the INTx number: irq_show() gives 0 with MSI-X */
 	{"msi_bus", "1\n", NULL},
 	{"power_state", "D0\n", NULL},
 	{"dma_mask_bits", "64\n", NULL},

@@ -12,7 +12,9 @@
 /* The network header of packets whose source is that entry of the port's GID table. PKT_NET_NONE:
  * it is unused. */
 enum pkt_net fab_roce_net(const struct hw_port *p, uint32_t sgid_index);
-/* ... and the id in the tag of their frames (set_roce_addr() of hw/mlx5/main.c); 0: none. */
+/*
+ * The VLAN ID in frames whose source is that entry (set_roce_addr() of hw/mlx5/main.c); 0: no tag.
+ */
 uint32_t fab_roce_vlan(const struct hw_port *p, uint32_t sgid_index);
 /* Can the header carry this GID as an address? */
 bool fab_roce_carries(enum pkt_net net, const uint8_t gid[16]);

@@ -242,7 +242,7 @@ static void the_address_of_the_rule_comes_and_goes(void **state)
 	assert_entry(0x7f010001, 2);
 }
 
-/* The rule's IPv4 address needs no place in the table; one in its stead does. */
+/* The port's default IPv4 address has no stored entry; an address that replaces it needs one. */
 static void what_has_no_room_changes_nothing(void **state)
 {
 	static const uint8_t ip4[4] = {10, 1, 2, 3};
@@ -348,7 +348,7 @@ static void vlans_have_interfaces(void **state)
 	shows("sys/class/net/rce0.101/uevent",
 	      "DEVTYPE=vlan\nINTERFACE=rce0.101\nIFINDEX=1000065\n");
 	shows("sys/devices/virtual/net/rce0.101/iflink", "1000001\n");
-	/* neighbours of the same VLAN alone */
+	/* neighbours are found only in the same VLAN */
 	assert_int_equal(fab_eth_neighbour(&seg, SEG_NONE, gid, mac), -ENODEV);
 	fab_ip6_linklocal(&seg, h2, local);
 	assert_int_equal(fab_eth_neighbour(&seg, SEG_NONE, local, mac), -ENODEV);
@@ -361,7 +361,7 @@ static void vlans_have_interfaces(void **state)
 	assert_int_equal(fab_vlan_add(&seg, h2, 77), 0);
 	assert_int_equal(fab_eth_neighbour(&seg, fab_at_by_vlan(&seg, h2, 77), local, mac),
 			 -ETIMEDOUT);
-	/* all of it goes with the interface */
+	/* removing the interface removes its addresses and GIDs */
 	assert_int_equal(fab_vlan_del(&seg, h1), -EOPNOTSUPP);
 	assert_int_equal(fab_vlan_del(&seg, at), 0);
 	assert_false(fab_iface(&seg, at, &f));

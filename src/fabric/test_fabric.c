@@ -311,7 +311,7 @@ static void a_change_of_the_dead_is_told_once(void **state)
 		assert_int_equal(port->owed, 0);
 		seg_free(&seg, SEG_T_PROC, slot);
 	}
-	/* Another process gets the slot before the supervisor has looked. */
+	/* The dead changer's slot is reused before the supervisor has looked. */
 	assert_int_equal(seg_proc_register(&seg, 1, (uint32_t)getpid(), 0, &slot, &gen), 0);
 	self = become(slot);
 	fab_port_begin(&seg, p, FAB_CHANGED_STATE);
@@ -403,7 +403,7 @@ static void every_change_of_a_port_has_its_event(void **state)
 	close(devx_fd);
 }
 
-/* The driver says it; firmware raises no event for GIDs that the driver has written. */
+/* The driver reports the change; firmware raises no event for GIDs that the driver has written. */
 static void an_ethernet_ports_new_address_is_a_gid_change(void **state)
 {
 	static const uint8_t ip4[4] = {10, 1, 2, 3}, ip6[16] = {0xfd, [15] = 9};

@@ -153,7 +153,10 @@ static void what_is_being_made_anew_is_left_alone(void **state)
 	assert_int_equal(nsent, 0);
 }
 
-/* For any number of packets with the wrong key, and a fast manager. */
+/*
+ * Any number of packets with a wrong key causes one notice per SubnetTimeout, even if the manager
+ * represses each at once.
+ */
 static void wrong_keys_are_told_once_in_subnet_timeout(void **state)
 {
 	const struct fab_bad_key k = {.lid1 = 1, .lid2 = 2, .key = 0x8001};

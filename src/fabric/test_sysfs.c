@@ -403,7 +403,7 @@ static ino_t file_of(const char *name)
 	return st.st_ino;
 }
 
-/* The disk of a busy machine may take long for each new file: those that stand still stay. */
+/* A new file may take long on a busy disk, so a file whose value is unchanged stays. */
 static void a_counter_that_stands_still_keeps_its_file(void **state)
 {
 	struct fab_counters c;

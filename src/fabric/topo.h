@@ -21,7 +21,7 @@ enum topo_type { TOPO_CA = 1, TOPO_SWITCH = 2, TOPO_ROUTER = 3 };
  * device.
  */
 struct topo_port {
-	uint64_t guid;                 /* CA and router ports, and port 0 of a switch */
+	uint64_t guid;                 /* for CA and router ports, and port 0 of a switch */
 	uint32_t lid, lmc;             /* requested by the file; the built-in SM keeps it */
 	uint32_t peer_node, peer_port; /* the other end; TOPO_NONE: no cable */
 	uint32_t width, speed;         /* link values, codes of hw_port; equal at both ends */
@@ -50,7 +50,7 @@ struct topo_addr {
 
 /* An address of the interface of a CA's port. */
 struct topo_ip {
-	uint32_t vlan; /* of whose interface, 0: the port's own */
+	uint32_t vlan; /* VLAN ID of the interface; 0: the port's own */
 	uint32_t node, port;
 	struct topo_addr addr;
 };

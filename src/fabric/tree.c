@@ -138,7 +138,7 @@ int tree_symlink(int dir, const char *name, const char *fmt, ...)
 	return symlinkat(target, dir, name) < 0 ? -errno : 0;
 }
 
-/* Counters that stand still are most of what is replaced. */
+/* Most values to be replaced are unchanged counters: compare before writing. */
 static bool has_text(int dir, const char *name, const char *text, size_t len)
 {
 	_cleanup_close_ int fd =
@@ -150,9 +150,8 @@ static bool has_text(int dir, const char *name, const char *text, size_t len)
 }
 
 /*
- * A rename over a file makes ext4 write the new one to its disk at once
- * (ext4_alloc_da_blocks() in ext4_rename()), for which a busy disk takes up to a second. Where two
- * files change places, the new one stays in memory as long as others do.
+ * A rename over a file makes ext4 write the new one to disk at once (ext4_alloc_da_blocks() in
+ * ext4_rename()), which takes up to a second on a busy disk. Exchanging the two names avoids that.
  */
 static int put(int tmp, const char *own, int dir, const char *name)
 {

@@ -59,7 +59,7 @@ struct seg_ring *adopt_user(struct seg *s, uint32_t slot, uint64_t epoch)
 	return NULL;
 }
 
-/* The slot of a dead process may remain for long: others share its files. */
+/* Check the process itself: a dead process's slot may remain, because others share its files. */
 static bool has_ended(const struct seg *s, uint32_t slot)
 {
 	const struct seg_proc *p = seg_proc(s, slot);

@@ -22,15 +22,15 @@
 /* A chunk of the pool. Its owner word is 1 + the memory slot that uses it. */
 struct seg_adopt {
 	uint32_t gen;
-	_Atomic uint32_t slot_gen; /* of that slot; 0: being claimed */
+	_Atomic uint32_t slot_gen; /* generation of the owner's slot; 0: being claimed */
 	_Atomic uint32_t ended;    /* not used any more, waits for threads older than `epoch` */
 	uint32_t mkey, mkey_gen;   /* the key whose memory it holds */
 	uint32_t kept;             /* until the process ends */
-	uint64_t va;               /* of the first chunk of a run: of its first byte */
+	uint64_t va;               /* in the first chunk of a run: the address of its first byte */
 	_Atomic uint64_t epoch;
 } SEG_ELEM;
 
-/* The bytes of a chunk; same index. */
+/* The bytes of a chunk. It has the same index as its struct seg_adopt. */
 struct seg_pool {
 	uint8_t bytes[ADOPT_CHUNK];
 } SEG_ELEM;
@@ -42,7 +42,7 @@ struct seg_pool {
 struct adopt_run {
 	_Atomic uint32_t heat; /* accesses by other processes until it is hot; ADOPT_BARRED */
 	_Atomic uint64_t word; /* adopt_word() */
-	_Atomic uint64_t hint; /* address of the access that made it hot; 0: it never was */
+	_Atomic uint64_t hint; /* address of the access that made it hot; 0: none did */
 };
 
 /* gen: the key's. first: the chunk of the first page, whose `va` is its address. */
@@ -86,11 +86,12 @@ struct adopt_key {
  */
 int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t len);
 /*
- * Gives back what `want` chooses: the pages become private memory again, with the content that they
- * have. The others no longer use the run (`unused`), or are waited for here. False: some remain.
+ * Gives back the memory of the keys that `want` chooses: the pages become private memory again and
+ * keep their content. `unused`: other processes no longer use it; else this waits for them. False:
+ * some pages remain.
  */
 bool adopt_give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg, bool unused);
-/* Before a call that changes mappings: gives back all keys with pages in the range. */
+/* Call before a system call that changes mappings: gives back all keys with pages in the range. */
 void adopt_keep_out(const void *from, size_t len);
 /* From now on nothing is adopted in this process, and nothing stays adopted. */
 void adopt_never(void);

@@ -23,7 +23,7 @@ static struct {
 	_Atomic uint32_t turn; /* odd while a window is open */
 	_Atomic uint64_t lo, hi;
 	_Atomic int pid;
-	_Atomic uint32_t unmarked; /* calls that found no free mark */
+	_Atomic uint32_t unmarked; /* number of calls in progress that found no free mark */
 	struct {
 		_Atomic uint64_t lo, hi; /* hi 0: free */
 		_Atomic int tid;
@@ -38,7 +38,7 @@ static bool call_overlaps(uint64_t lo, uint64_t hi)
 	return atomic_load(&win.lo) < hi && lo < atomic_load(&win.hi);
 }
 
-/* A thread that was cancelled in its call has left the mark. */
+/* Was the mark left by a thread that was cancelled in its call? */
 static bool is_stale(int k, uint64_t end)
 {
 	int tid = atomic_load(&win.mark[k].tid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the look at what this process does besides: descriptors whose drivers may keep its pages
- * while they are moved, and threads that sleep in system calls with addresses in them. Called by
- * adopt_own.c on the device thread or in wrappers; raw system calls, no allocation.
+ * Finds what else could use this process's pages while they are moved: descriptors whose drivers
+ * keep pages, and threads that sleep in system calls with addresses in them. Called by adopt_own.c
+ * on the device thread or in wrappers; raw system calls, no allocation.
  */
 #include "segment/adopt_priv.h"
 #include "segment/look.h"

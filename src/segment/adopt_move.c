@@ -21,14 +21,16 @@
 #define COPIES_NS (50 * NSEC_PER_USEC) /* longer than a copy of one message takes */
 #define THREADS_NS (2 * NSEC_PER_MSEC)
 #define FORCED_NS (2 * NSEC_PER_SEC)
-#define LOOK_NS NSEC_PER_MSEC /* after this time, check for stopped threads */
+#define LOOK_NS NSEC_PER_MSEC /* after this time, check whether the threads are stopped */
 #define PATIENT_TRIES 4
 
-static uint32_t tries; /* times that the copies of others were in the way */
+static uint32_t tries; /* how often in a row copies by other processes prevented a move */
 
 /* ---- threads of other processes */
 
-/* A thread that does not move on: false, if it may still copy to where the pages are now. */
+/*
+ * Is the thread stopped, and unable to copy to where the pages are now? False: it may still copy.
+ */
 static bool stopped_for_good(struct seg *s, uint32_t slot, struct seg_ring *e)
 {
 	const struct seg_proc *p = seg_at(s, SEG_T_PROC, slot);
@@ -105,7 +107,9 @@ static void *map_pool(const struct seg *s, const struct adopt_piece *p)
 			MAP_SHARED | MAP_FIXED | MAP_POPULATE, s->fd, (off_t)p->offset);
 }
 
-/* Nobody else uses the pages now. On failure everything is as before. */
+/*
+ * Puts the pool's pages in place. Nobody else uses the pages now. On failure nothing has changed.
+ */
 static int swap_in(const struct seg *s, const struct adopt_piece *p)
 {
 	void *va = (void *)p->va;
@@ -152,7 +156,7 @@ int adopt_piece_take(struct seg *s, const struct adopt_piece *p)
 	}
 	adopt_window_close();
 	if (!r) {
-		/* An unseen fork has a hole here, and not our memory. */
+		/* A child of a fork that bypassed our wrappers gets a hole here, not our memory. */
 		sys_madvise((void *)p->va, p->len, MADV_DONTFORK);
 		sys_madvise(p->park, p->len, MADV_DONTNEED);
 	}
@@ -170,7 +174,7 @@ static int swap_out(const struct seg *s, const struct adopt_piece *p)
 	memcpy(p->park, adopt_pool_of(s, p), p->len);
 	POINT("return-copied");
 	if (move(p->park, p->len, (void *)p->va, 0) < 0) {
-		/* The kernel may have removed the target first. */
+		/* The kernel may have unmapped the target before it failed: map the pool again. */
 		BUG_ON(sys_is_err(map_pool(s, p)));
 		return -ENOMEM;
 	}

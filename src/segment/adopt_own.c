@@ -38,15 +38,15 @@ static struct {
 	_Atomic uint32_t lock;
 	_Atomic uint32_t n;
 	_Atomic uint32_t never;
-	bool unwaited; /* pieces leave that other processes may still use */
+	bool unwaited; /* pieces are being given back that other processes may still use */
 	struct adopt_piece piece[ADOPT_OWN_MAX];
 	uint32_t runs;
-	struct run run[ADOPT_OWN_MAX]; /* each has pages, but for the one that is being taken */
+	struct run run[ADOPT_OWN_MAX]; /* each has pages, except the one that is being taken */
 } own;
 
 /*
- * This thread is in fork() and has the lock; its mask. Handlers of other libraries may run then:
- * pages stay where they are.
+ * This thread is in fork() and holds the lock; fork_mask is its signal mask. Fork handlers of other
+ * libraries may run meanwhile: do not move pages.
  */
 static TLS_IE bool forking;
 static TLS_IE uint64_t fork_mask;
@@ -104,7 +104,7 @@ static bool claim_chunks(uint32_t first, uint32_t n, const struct adopt_key *k)
 	return true;
 }
 
-/* Neighbouring free chunks: the first; 0: there are not that many. */
+/* Returns the first of n neighbouring free chunks; 0: there are none. */
 static uint32_t find_chunks(uint32_t n, const struct adopt_key *k)
 {
 	uint32_t have = 0;
@@ -251,7 +251,7 @@ static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 	uint8_t *park = NULL;
 	int rc;
 
-	if (r && run_leaves(r)) /* of the memory that the key had before */
+	if (r && run_leaves(r)) /* the run is of the memory that the key had before */
 		return -EBUSY;
 	if (!r)
 		r = plan(k, va, len);
@@ -406,8 +406,9 @@ static void wake_waiter(void *arg, uint64_t word)
 }
 
 /*
- * The kernel finds a waiter by the kind of mapping that the word has had: one that came before the
- * pages moved is woken here, as it may be at any time, and looks at the word again.
+ * The kernel finds futex waiters by the kind of mapping that the word had when they began to wait,
+ * so a later wake would miss them. Wake all waiters now: any wait may end early, and looks at the
+ * word again.
  */
 static void wake_waiters(void)
 {

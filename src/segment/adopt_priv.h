@@ -9,7 +9,7 @@ struct seg_ring;
 
 /* A new epoch: threads that noted an older one may still use what was taken away before. */
 uint64_t adopt_mark(struct seg *s);
-/* An entry of the slot's process that noted an older epoch, or NULL. */
+/* A thread of the slot's process that noted an older epoch (its ring entry), or NULL. */
 struct seg_ring *adopt_user(struct seg *s, uint32_t slot, uint64_t epoch);
 /* Frees a chunk that nobody uses. */
 void adopt_chunk_drop(struct seg *s, uint32_t chunk);
@@ -19,14 +19,14 @@ bool adopt_chunk_free(struct seg *s, uint32_t chunk);
 /* ---- adopt_move.c */
 
 /*
- * Pages in the pool. `park` is the private mapping that they had, without pages: it keeps the place
- * and the flags, so that the mappings are as before when it is moved back.
+ * Pages in the pool. `park` is their former private mapping, emptied and moved aside: it keeps an
+ * address range and the flags, so that moving it back restores the mapping as it was.
  */
 struct adopt_piece {
 	uint64_t va;
-	uint64_t offset; /* of its bytes in the segment */
+	uint64_t offset; /* offset of the piece's bytes in the segment */
 	uint8_t *park;
-	uint32_t len;  /* 0: it has been given back */
+	uint32_t len;  /* `len` before it was given back */
 	uint32_t size; /* what it was */
 	bool leaving;
 	struct adopt_key key;
@@ -58,10 +58,10 @@ bool adopt_look_limited(void);
 enum adopt_sleep {
 	ADOPT_SLEEP_NONE,
 	ADOPT_SLEEP_CALL,    /* a thread sleeps in a call with an address in the range */
-	ADOPT_SLEEP_SHARED,  /* ... in a wait for a futex that is not private */
+	ADOPT_SLEEP_SHARED,  /* ... and the call waits for a futex that is not private */
 	ADOPT_SLEEP_UNKNOWN, /* the kernel does not say */
 };
-/* shared: called for each such wait. NULL: stop at the first find. */
+/* `shared`: called for each wait for a shared futex. NULL: stop at the first sleeper found. */
 enum adopt_sleep adopt_look_asleep(uint64_t lo, uint64_t hi,
 				   void (*shared)(void *arg, uint64_t word), void *arg);
 

@@ -35,12 +35,15 @@ struct seg_gate {
 };
 
 #define GATE_REVOKED (UINT64_C(1) << 63)
-#define GATE_OWN (GATE_REVOKED - 1) /* copies by CPU instructions are in progress, or were */
-/* the device changes its own state: a key, its list, its memory */
+#define GATE_OWN (GATE_REVOKED - 1) /* the thread copies by CPU instructions, or did */
+/* the thread changes device state: a key, its list, its memory */
 #define GATE_BUSY (GATE_REVOKED - 2)
-/* it changes a queue's state in several steps, and uses no key meanwhile */
+/* the thread changes a queue's state in several steps, and uses no key meanwhile */
 #define GATE_STATE (GATE_REVOKED - 3)
-/* it copies by CPU instructions to or from adopted memory (adopt.h), and looks here afterwards */
+/*
+ * the thread copies by CPU instructions to or from adopted memory (adopt.h), and checks the gate
+ * afterwards
+ */
 #define GATE_POOL (GATE_REVOKED - 4)
 
 /* While it is set, this thread's copies through mem.h pass this gate. */
@@ -56,7 +59,7 @@ static inline void gate_reset(struct seg_gate *g)
 	__atomic_store_n(&g->v[0].iov_len, 0, __ATOMIC_RELEASE);
 }
 
-/* The change of a queue's state is made. A gate that was shut meanwhile stays shut. */
+/* Ends GATE_STATE. If the gate was shut meanwhile, it stays shut. */
 static inline void gate_state_end(struct seg_gate *g)
 {
 	uint64_t was = gate_word(g);

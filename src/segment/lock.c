@@ -47,7 +47,7 @@ static_assert(sizeof(struct seg_lock) == 8 && offsetof(struct seg_lock, word) ==
 		      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "the owner and the turn are one word");
 
-/* False: *was is what it is now. */
+/* Compare-and-swap of word and turn. False: *was is the current value. */
 static inline bool swap_word(struct seg_lock *l, uint64_t *was, uint32_t word, uint16_t turn,
 			     int order)
 {
@@ -72,7 +72,7 @@ static bool owner_gone(struct seg *s, uint32_t word, bool ask)
 	return ask && seg_proc_gone(s, slot, p->gen);
 }
 
-/* Moves the word from the owner to us; the note of sleepers stays. */
+/* Replaces the owner in the word by this process; keeps the bits about sleepers. */
 static bool replace(struct seg *s, struct seg_lock *l, uint32_t word, uint32_t mask, uint16_t *turn)
 {
 	uint64_t was = seg_lock_whole(l);
@@ -102,10 +102,10 @@ struct waiter {
 	uint64_t since;
 	uint64_t looked; /* when it last checked the owner, or left that to another waiter */
 	uint64_t most;   /* the longest wait for an owner that is not stopped */
-	uint32_t keep;   /* LOCK_WAITERS after its first sleep: others may still sleep */
+	uint32_t keep;   /* LOCK_WAITERS once it has slept, because others may still sleep */
 	uint8_t passed;
 	bool patient;
-	bool turn; /* it has slept: LOCK_ORDER does not apply to it */
+	bool turn; /* it has slept, so LOCK_ORDER does not make it wait */
 };
 
 /* Sleep until the word changes or the slice ends. `word`: as last seen. */
@@ -300,7 +300,9 @@ static void wake_next(struct seg_lock *l, uint32_t bits)
 	sys_futex_wake(&l->word, 1);
 }
 
-/* The owner's, at whatever turn (NULL) or at one. False: not its any more. */
+/*
+ * Unlocks for this owner, at any turn (NULL) or only at `turn`. False: the lock is no longer its.
+ */
 static __attribute__((noinline)) bool unlock_waited(struct seg *s, struct seg_lock *l,
 						    const uint16_t *turn)
 {
@@ -320,7 +322,7 @@ static __attribute__((noinline)) bool unlock_waited(struct seg *s, struct seg_lo
 	return true;
 }
 
-/* No other thread has waited or looked at the holder: only the owner is in the word. */
+/* The fast case: the word holds only the owner, so no thread waits or has looked at the holder. */
 static inline bool unlock_fast(struct seg *s, struct seg_lock *l, uint64_t was)
 {
 	return (uint32_t)was == seg_lock_me(s) &&

@@ -86,10 +86,10 @@ void seg_unlock(struct seg *s, struct seg_lock *l);
 bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t *slot);
 bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *turn);
 /*
- * The same as above for such a lock. *turn: of `inherited`, at which it became ours. By it the
- * holder knows that it was taken over, also when a thread of its own process has the lock since.
- * _has_turn: is it the caller's still? _unlock_turn does nothing when it is not. _keep: as
- * _has_turn, and whoever called _holder before does not succeed any more.
+ * seg_lock_turn() takes such a lock. *turn is the value of `inherited` at which it became ours: a
+ * holder whose lock was taken over finds another value, even if a thread of its own process has the
+ * lock now. _has_turn: is the lock still the caller's? _unlock_turn: unlocks only if it is. _keep:
+ * as _has_turn, and a _steal after an earlier _holder then fails.
  */
 int seg_lock_turn(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint16_t *turn);
 /* Data path: -ETIMEDOUT after SEG_LOCK_DATA_NS (stopped owner) to SEG_LOCK_BUSY_NS. */

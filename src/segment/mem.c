@@ -316,7 +316,7 @@ static __attribute__((noinline)) int copy_own_gated(struct seg *s, const struct 
 		return -ECANCELED;
 	r = mem_copy_own(j->v, j->nv, j->io, j->nio, j->write);
 	if (p)
-		gate_reset(j->gate); /* nobody could shut it meanwhile */
+		gate_reset(j->gate); /* no revoker could shut the gate meanwhile */
 	else if (pool && !gate_pass(j->gate, 0))
 		r = -ECANCELED;
 	return r;

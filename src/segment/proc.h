@@ -29,7 +29,7 @@ enum seg_proc_state {
 struct seg_ring {
 	/* start epoch << 25 | SEG_RING_WAITS | 1 + QPN; lower bits 0: free */
 	_Alignas(128) _Atomic uint64_t use;
-	/* doorbells of send queues; only the thread that holds the entry writes it */
+	/* number of doorbells of send queues; only the entry's holder writes it */
 	_Atomic uint64_t rung;
 	struct seg_gate gate; /* gate of the thread's copies */
 };
@@ -63,8 +63,9 @@ struct seg_proc {
 	 */
 	_Atomic uint32_t parked;
 	/*
-	 * When its device thread will look by itself (ns). For work that may wait so long `look` is
-	 * set and nobody woken (park_look()); the thread reads it after storing this.
+	 * The time (ns) at which the device thread will wake by itself. For work that may wait
+	 * until then, park_look() sets `look` and does not wake the thread, which reads `look`
+	 * after storing this.
 	 */
 	_Atomic uint64_t sleeps_until;
 	_Atomic uint32_t look;
@@ -190,10 +191,10 @@ bool seg_proc_exec_begin(struct seg_proc *p);
 void seg_proc_exec_failed(struct seg_proc *p);
 
 /*
- * From now on the kernel itself marks the slot when the calling thread ends, as an exec or a kill
- * makes it: before the memory changes and before the pid is free for another process
- * (exit_robust_list() from mm_release(), kernel/fork.c). The thread must be the library's own, end
- * last of all, and use no robust mutex. `l` outlives the thread.
+ * From now on the kernel marks the slot when the calling thread ends, also by an exec or a kill:
+ * before the memory changes and before the pid is free for another process (exit_robust_list() from
+ * mm_release(), kernel/fork.c). The thread must be the library's own, be the last to end, and use
+ * no robust mutex. `l` outlives the thread.
  */
 struct seg_life {
 	struct robust_list_head head;

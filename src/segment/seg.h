@@ -107,7 +107,7 @@ struct seg_elem_128 {
 	T(QCTR, hw_qctr, 16 * K, 1)            /* sets of Q counters */                        \
 	T(OBJ, hw_obj, 64 * K + 1, 1)    /* index = rqn, sqn, tirn...: one space of numbers */ \
 	T(QP, hw_qp, 1 * M + 0x40, 0x40) /* index = qpn or dctn */                             \
-	T(MCG, hw_mcg, 64 * K, 1)        /* QPs attached to multicast groups */                \
+	T(MCG, hw_mcg, 64 * K, 1)        /* QPs attached to a multicast group */               \
 	T(SHARE, hw_share, 64 * K, 1)    /* an open file's part in an XRC domain or XRC QP */
 
 #define SEG_TABLE_ID(id, type, capacity, first) SEG_T_##id,

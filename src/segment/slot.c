@@ -18,7 +18,7 @@ static bool hung_up(const struct link *l)
 	return sys_raw(SYS_poll, (long)&p, 1, 0, 0, 0, 0) > 0;
 }
 
-/* The supervisor has ended this connection, and the slot may be another process's by now. */
+/* Is the slot still this process's? The supervisor may have ended the connection and reused it. */
 static bool is_ours(const struct link *l)
 {
 	const struct seg_proc *p = seg_proc(l->seg, l->slot);
@@ -72,7 +72,10 @@ static void sleep_until_answered(struct seg_slot *t, uint32_t number)
 	sys_futex_wait(&t->answered, seen | SLOT_SLEEPS, NSEC_PER_SEC);
 }
 
-/* The bell may have rung elsewhere. False: the supervisor has the request already. */
+/*
+ * Takes a request back, because the bell may belong to somebody else. False: the supervisor has the
+ * request already.
+ */
 static bool take_back(struct seg_slot *t, uint32_t number)
 {
 	return atomic_compare_exchange_strong(&t->asked, &number, (number - 1) & SLOT_NUMBER);
@@ -115,7 +118,7 @@ int slot_ask(const struct link *l, struct link_msg *m, const void *out, void *in
 
 	if (!is_ours(l))
 		return -ECONNRESET;
-	/* A request that was given up is still the supervisor's. */
+	/* The supervisor may still work on an earlier request that this process gave up. */
 	r = wait_answer(l, t, number);
 	if (r)
 		return r;

@@ -11,8 +11,8 @@
 
 #define SLOT_CHANGES 64
 #define SLOT_NUMBER 0x7fffffffu
-#define SLOT_HEARD 0x80000000u  /* in `asked`: the supervisor carries it out */
-#define SLOT_SLEEPS 0x80000000u /* in `answered`: the process waits in the kernel */
+#define SLOT_HEARD 0x80000000u  /* in `asked`: the supervisor has taken the request */
+#define SLOT_SLEEPS 0x80000000u /* in `answered`: the process sleeps in the kernel */
 
 struct seg_slot {                  /* SEG_T_SLOT: same index as its process; never claimed */
 	_Atomic uint32_t asked;    /* number of the last request; the process writes it */
@@ -23,9 +23,9 @@ struct seg_slot {                  /* SEG_T_SLOT: same index as its process; nev
 	uint8_t in_more[LINK_MORE], out_more[LINK_MORE];
 } SEG_ELEM;
 
-/* What tells an eventfd from another that has its number later; 0: unknown. */
+/* The identity of an eventfd: a later one with the same number has another. 0: unknown. */
 uint64_t slot_bell_id(int bell);
-enum { SLOT_NO_BELL = 1 }; /* answer: the eventfd is gone, so no request was made */
+enum { SLOT_NO_BELL = 1 }; /* result: the eventfd is gone, nothing was sent */
 /*
  * Does what link_ask_more() does, but rings the eventfd that LINK_BELL has given. The same results,
  * or SLOT_NO_BELL. `l` is locked.
@@ -33,9 +33,12 @@ enum { SLOT_NO_BELL = 1 }; /* answer: the eventfd is gone, so no request was mad
 int slot_ask(const struct link *l, struct link_msg *m, const void *out, void *in, size_t *room);
 
 /* ---- the supervisor's side */
-/* The number of a request, which its process cannot take back any more; `last`: there is none. */
+/*
+ * Takes the next request and returns its number; its process cannot take it back any more. Returns
+ * `last` if there is none.
+ */
 uint32_t slot_hear(struct seg_slot *t, uint32_t last);
-/* True: its process sleeps, and is to be woken. */
+/* Stores the number of the answered request. True: the process sleeps and must be woken. */
 bool slot_answer(struct seg_slot *t, uint32_t number);
 
 #endif

@@ -228,7 +228,7 @@ static int ask(struct link *l, struct link_msg *m, int give, int *got)
 	return r;
 }
 
-/* Once: without it the socket does. */
+/* Asks for the eventfd once. Without it, requests go through the socket. */
 static bool has_bell(struct link *l)
 {
 	struct link_msg m = {.op = LINK_BELL};
@@ -261,7 +261,7 @@ int link_ask_more(struct link *l, struct link_msg *m, const void *out, size_t n,
 	if (has_bell(l))
 		r = slot_ask(l, m, out, in, &i.n);
 	if (r == SLOT_NO_BELL) {
-		/* A lost bell's number is not ours to close. */
+		/* The eventfd is lost: do not close its number, which another file may have. */
 		l->bell = -2;
 		r = ask_locked(l, m, &o, &i, -1, &fd);
 	}

@@ -124,7 +124,7 @@ struct link {
 	_Atomic uint32_t busy; /* one request at a time (futex: 0 free, 1 held, 2 with waiters) */
 	uint32_t owed; /* replies that came too late for their request and must still be dropped */
 	int bell;      /* LINK_BELL's eventfd; -1: not asked for; -2: there is none */
-	uint32_t slot, gen; /* of this process, as the supervisor said */
+	uint32_t slot, gen; /* of this process, as the supervisor assigned them */
 	uint64_t bell_id;   /* slot_bell_id() */
 };
 /* Allows for a supervisor that is stopped together with its command, or in a debugger. */

@@ -20,12 +20,15 @@ void tap_take(struct seg *s)
 	uint32_t turn = atomic_load(&tap->turn);
 
 	if (atomic_exchange(&s->tap_busy, 1))
-		return; /* another thread takes it, or the call that a handler has interrupted */
+		return; /* another thread, or the call that this handler interrupted, handles it */
 	memcpy(topics, tap->topics, sizeof(topics));
 	memcpy(options, tap->options, sizeof(options));
 	topics[sizeof(topics) - 1] = options[sizeof(options) - 1] = '\0';
 	atomic_thread_fence(memory_order_acquire);
-	/* If the turn has changed, the words are for the next look, which takes them. */
+	/*
+	 * If the turn changed while the words were copied, they may be mixed: the next look takes
+	 * them.
+	 */
 	if (atomic_load(&tap->turn) == turn && turn != atomic_load(&s->tap_seen)) {
 		log_live_end();
 		fmt(fifo, sizeof(fifo), "%s/" TAP_FIFO, s->dir);
@@ -42,7 +45,7 @@ static void tap_rouse(struct seg *s)
 		seg_proc_rouse(s, i);
 }
 
-/* The next turn in which nothing is wanted; a reader that was killed has left another. */
+/* Ends a trace that a killed reader may have left (odd turn); returns the next even turn. */
 static uint32_t tap_quiet(struct seg_tap *tap)
 {
 	uint32_t turn = (atomic_load(&tap->turn) + 1) & ~1u;

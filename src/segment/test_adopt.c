@@ -53,7 +53,7 @@ static void private_memory_is_allowed(void **state)
 
 static void the_heap_is_allowed(void **state)
 {
-	uint8_t *p = malloc(3 * ADOPT_PAGE); /* below the limit of mmap() */
+	uint8_t *p = malloc(3 * ADOPT_PAGE); /* smaller than what malloc() maps separately */
 	uintptr_t at = ((uintptr_t)p + ADOPT_PAGE - 1) & ~(ADOPT_PAGE - 1);
 
 	memset(p, 1, 3 * ADOPT_PAGE);
@@ -127,7 +127,7 @@ static void stacks_of_threads_are_refused(void **state)
 	pthread_attr_t a;
 	pthread_t id;
 
-	/* in one mapping with memory that is none */
+	/* the stack and other memory share one mapping */
 	assert_int_equal(pthread_attr_init(&a), 0);
 	assert_int_equal(pthread_attr_setstack(&a, p, stack), 0);
 	assert_int_equal(pthread_create(&id, &a, look_from_thread, &t), 0);
@@ -315,7 +315,7 @@ static void memory_with_a_shared_futex_stays(void **state)
 	end_sleep(&x);
 }
 
-/* Private ones go by the address: the wake finds the thread after each move. */
+/* The kernel finds waiters of a private futex by address, so a wake works after each move. */
 static void a_private_futex_moves(void **state)
 {
 	struct sleeper x = {0};

@@ -280,7 +280,7 @@ static void who_is_overtaken_is_next(void **state)
 	assert_int_equal(sh->lock.word, 0);
 }
 
-/* A mark left by a waiter that has died. */
+/* LOCK_ORDER was left by a waiter that has died. */
 static void marks_of_the_dead_keep_nobody_away(void **state)
 {
 	struct seg *s = *state;
@@ -457,7 +457,7 @@ static void who_was_robbed_does_not_let_go_for_another_thread(void **state)
 	assert_false(seg_lock_has_turn(s, &sh->lock, first));
 	seg_unlock_turn(s, &sh->lock, first);
 	assert_true(seg_lock_has_turn(s, &sh->lock, second));
-	/* One who has said that it keeps the lock is not robbed by who looked before. */
+	/* After seg_lock_keep(), a _steal by somebody who looked before must fail. */
 	assert_true(seg_lock_holder(&child, &sh->lock, &word, &slot));
 	assert_true(seg_lock_keep(s, &sh->lock, second));
 	assert_false(seg_lock_steal(&child, &sh->lock, word, &other));

@@ -117,7 +117,7 @@ static void own_vectors_scatter_and_gather(void **state)
 
 struct peer {
 	struct mem_slot m;
-	uint8_t *page; /* private memory, at the same address in both */
+	uint8_t *page; /* private in both processes, at the same address */
 };
 
 static struct peer *peer_shared(void)

@@ -19,8 +19,8 @@ struct play {
 	struct seg_slot *slot;
 	int peer;                             /* the supervisor's end of the socket */
 	struct link_msg say;                  /* what it answers */
-	void (*then)(struct play *p);         /* after it has read the bell */
-	uint32_t seen[2], nseen, late, asked; /* requests, by `arg`; what was owed */
+	void (*then)(struct play *p);         /* called after the supervisor has read the bell */
+	uint32_t seen[2], nseen, late, asked; /* requests seen, by `arg`; number of an owed one */
 	_Atomic bool ended;                   /* slot_ask() has returned */
 };
 
@@ -224,7 +224,7 @@ static void a_lost_bell_is_noticed(void **state)
 	assert_int_equal(m.arg, 77);
 }
 
-/* The process has looked for its bell twice when it is woken the third time. */
+/* Wakes the process three times without its bell: by then it has looked for the bell twice. */
 static void lose_bell_and_say(struct play *p)
 {
 	int other = eventfd(0, EFD_CLOEXEC);

@@ -223,7 +223,7 @@ static void unused_pages_come_back(void **state)
 
 static void die_claiming(struct seg *s, struct test_child *c, void *arg)
 {
-	/* the word of a claim() that was killed */
+	/* the owner word of a claim whose process was killed */
 	atomic_store(seg_owner_word(s, SEG_T_UAR, 9),
 		     SEG_CLAIMING | (s->self_gen & 0xffff) << 14 | s->self);
 	kill(getpid(), SIGKILL);
@@ -239,7 +239,7 @@ static void a_dead_claimers_element_comes_back(void **state)
 	assert_null(seg_live(s, SEG_T_UAR, 9));
 	assert_int_equal(seg_alloc_at(s, SEG_T_UAR, 5, 9), 0);
 	seg_free(s, SEG_T_UAR, 9);
-	/* and a living process's claim does not */
+	/* a living process's claim is not taken over */
 	atomic_store(seg_owner_word(s, SEG_T_UAR, 9),
 		     SEG_CLAIMING | (s->self_gen & 0xffff) << 14 | s->self);
 	assert_int_equal(seg_alloc_at(s, SEG_T_UAR, 5, 9), -EBUSY);

@@ -35,7 +35,7 @@ static void adds_and_is_stopped(struct seg *s, struct test_child *c, void *arg)
 	}
 }
 
-/* Between the read and the write: the stopped process goes on. */
+/* Continues the stopped process between this one's read and write. */
 static uint64_t continue_the_other(uint64_t was, const void *arg)
 {
 	const struct shared_word *w = arg;
@@ -72,7 +72,7 @@ static void no_add_is_lost_when_a_word_is_taken_over(void **state)
 			 0);
 	assert_int_equal(w->result[0], -ECANCELED);
 	assert_int_equal(*w->word, 1);
-	test_tell(c.go[1]); /* the engine repeats such a WQE */
+	test_tell(c.go[1]); /* repeat, as the engine does with such a WQE */
 	assert_true(test_wait(w->done[0]));
 	assert_int_equal(w->result[1], 0);
 	assert_int_equal(*w->word, 2);

@@ -94,7 +94,7 @@ void seg_trim(struct seg *s)
 			long data = sys_raw(SYS_lseek, s->fd, at, SEEK_DATA, 0, 0, 0);
 			uint32_t to;
 
-			if (data < at) /* -ENXIO: nothing but a hole to the end */
+			if (data < at) /* -ENXIO: the rest of the file is a hole */
 				break;
 			from += (uint32_t)((uint64_t)(data - at) / h->elem_size) / n * n;
 			if (from >= atomic_load(&h->high))

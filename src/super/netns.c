@@ -131,7 +131,7 @@ static int new_net_ns(void)
 	return r;
 }
 
-/* Back in `home`, whatever has happened; without a way back the keeper is of no use. */
+/* Always returns to the namespace `home`; if that fails, the keeper cannot go on. */
 static int make_host(const struct ask *a, int home, int *fd)
 {
 	int r;
@@ -186,7 +186,7 @@ static _Noreturn void keep(int sock)
 	if (!r && home < 0)
 		r = -errno;
 	if (!r)
-		r = netns_link_bridge(0); /* fails now where the kernel has none */
+		r = netns_link_bridge(0); /* makes a kernel without bridges fail now */
 	p.err = r;
 	if (send_with(sock, &p, sizeof(p), -1) || r)
 		_exit(1);
@@ -227,13 +227,13 @@ static _Noreturn void child(int sock, pid_t parent)
 {
 	int at = 3;
 
-	/* Another session: the terminal's signals are not for it. */
+	/* A session of its own: signals of the terminal do not reach this process. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
 	prctl(PR_SET_NAME, "softhca-netns");
 	setsid();
-	/* Nothing of the supervisor's is held open. */
+	/* Keep no descriptor of the supervisor open. */
 	if (sock != at && dup2(sock, at) < 0)
 		_exit(1);
 	close_range(at + 1, ~0u, 0);
@@ -274,7 +274,7 @@ void netns_finish(struct netns *n)
 	n->host = NULL;
 	if (n->sock >= 0)
 		close(n->sock);
-	/* It ends by itself, unless it is stopped. */
+	/* The keeper ends when its socket closes; kill it in case it is stopped. */
 	if (n->pid > 0 && !waitpid(n->pid, NULL, WNOHANG)) {
 		kill(n->pid, SIGKILL);
 		waitpid(n->pid, NULL, 0);
@@ -290,7 +290,7 @@ static int ask_with(struct netns *n, struct ask *a, int with, int *fd)
 	r = send_with(n->sock, a, sizeof(*a), with);
 	if (!r)
 		r = receive(n->sock, a->number, fd);
-	if (r == -EAGAIN) { /* stopped: nobody waits for it a second time */
+	if (r == -EAGAIN) { /* the keeper is stopped: do not wait for it a second time */
 		close(n->sock);
 		n->sock = -1;
 	}
@@ -355,7 +355,7 @@ int netns_host(struct netns *n, struct seg *s, uint32_t host)
 	while (a.n < NETNS_IFACES && fab_iface(s, fab_port_by_umad(s, host, a.n), &a.iface[a.n]))
 		a.n++;
 	r = ask(n, &a, &n->host[host].fd);
-	/* The kernel leaves a descriptor out where there is no room for it. */
+	/* The kernel omits the descriptor if this process has no room for it. */
 	if (!r && n->host[host].fd < 0)
 		r = -EMFILE;
 	if (r)

@@ -31,8 +31,9 @@ void netns_finish(struct netns *n);
 /* The namespace of a host with its interfaces, made at the first call. 0 or -errno. */
 int netns_host(struct netns *n, struct seg *s, uint32_t host);
 /*
- * An interface of a host gets and loses addresses, from those of `was` to those of `is`; or it
- * comes, or goes: that one is empty. 0, also when the host's namespace is not made yet, or -errno.
+ * Changes an interface of a host: its addresses become those of `is` instead of those of `was`. An
+ * empty `was` creates the interface, an empty `is` removes it. Returns 0 (also when the host has no
+ * namespace yet) or -errno.
  */
 int netns_change(struct netns *n, uint32_t host, const struct fab_iface *was,
 		 const struct fab_iface *is);

@@ -89,7 +89,7 @@ static bool have_ipv6(void)
 	return fd >= 0;
 }
 
-/* Up, without an IPv6 address of its own making; that cannot be said when it is created. */
+/* Sets an interface up without an automatic IPv6 address; creating it cannot say that. */
 static int set_up_bare(uint32_t index)
 {
 	const struct ifinfomsg m = {.ifi_index = (int)index};
@@ -147,7 +147,7 @@ static int add_pair(const struct fab_iface *f, uint32_t host, uint32_t n, int ho
 	return ask(&o);
 }
 
-/* At once usable: duplicates are excluded where addresses are configured. */
+/* The address is usable at once (no duplicate detection): this fabric allows no duplicates. */
 static int address(uint16_t type, const struct fab_iface *f, uint8_t family, const uint8_t *ip,
 		   uint8_t prefix)
 {
@@ -242,7 +242,7 @@ static int add_vlan(const struct fab_iface *f)
 	return ask(&o);
 }
 
-/* One that somebody in the host's namespace has deleted is gone as well. */
+/* It is no error if somebody in the namespace has deleted the interface already. */
 static int delete_link(const struct fab_iface *f)
 {
 	const struct ifinfomsg m = {.ifi_index = (int)f->index};

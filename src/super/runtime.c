@@ -144,7 +144,7 @@ void runtime_close(struct runtime *rt)
 	*rt = RUNTIME_EMPTY;
 }
 
-struct entry { /* an entry of getdents64(2) */
+struct entry { /* an entry as getdents64(2) returns it */
 	uint64_t ino;
 	int64_t off;
 	unsigned short len;

@@ -16,7 +16,7 @@
 
 #define NETNS_NET 10u
 
-/* The first address of a family replaces the host's own one, others come beside it. */
+/* The first address of a family replaces the port's default one; later ones are added. */
 static int set_one(struct seg *s, const char *option, uint32_t port, const struct topo_addr *a,
 		   bool beside)
 {
@@ -40,7 +40,7 @@ static int set_one(struct seg *s, const char *option, uint32_t port, const struc
 	return 0;
 }
 
-/* By the name that the interface would have beside the host's first. */
+/* Reports a missing interface by the name that it would have on this host. */
 static int no_interface(struct seg *s, uint32_t host, const struct fab_ip *ip)
 {
 	struct fab_iface f;
@@ -73,8 +73,7 @@ static bool is_further(const struct topo *t, uint32_t i)
 	return false;
 }
 
-/* In a network namespace of its own a host cannot reach another's 127.1.0.1: it becomes 10.1.0.1.
- */
+/* With network namespaces, 127.1.0.1 would be the host itself: addresses 127.x become 10.x. */
 static int leave_loopback(struct seg *s)
 {
 	uint32_t port;
@@ -138,7 +137,7 @@ static uint32_t at_by_name(struct seg *s, uint32_t host, const char *name)
 	return SEG_NONE;
 }
 
-/* An interface that could not follow: its port has again what it had. */
+/* Restores a port's addresses when the kernel's interface could not be changed. */
 static void restore(struct seg *s, uint32_t at, const struct fab_iface *was)
 {
 	struct fab_iface is;
@@ -171,7 +170,7 @@ static int change_vlan(struct sup *sup, uint32_t host, uint32_t at, uint32_t id,
 	if (!add && (!id || vlan == SEG_NONE))
 		return -EADDRNOTAVAIL;
 	if (!add) {
-		/* The kernel's interface first: if it stays, nothing has changed. */
+		/* Delete the kernel's interface first: if that fails, nothing has changed. */
 		fab_iface(s, vlan, &was);
 		r = sup->fab.netns ? netns_change(&sup->netns, host, &was, &is) : 0;
 		return r ? r : fab_vlan_del(s, vlan);

@@ -42,7 +42,7 @@ struct sup_cm {
 
 /* ---- MADs */
 
-/* seg.gmp: in whatever thread carries the MAD. */
+/* seg.gmp: receives a MAD, in whichever thread carries it. */
 static void got(struct seg *s, const void *pkt)
 {
 	struct sup *sup = s->gmp_ctx;
@@ -115,7 +115,7 @@ static void send_pkt(void *ctx, const struct cm_pkt *p)
 
 /* ---- events */
 
-/* Its queue, and what writes a byte for it; -1: the file is ending. */
+/* Returns the file's queue and the descriptor to wake its readers; -1: the file is closing. */
 static int queue_of(const struct sup *sup, uint32_t file, uint32_t *gen)
 {
 	const struct seg_file *f = seg_file(&sup->seg, file);
@@ -147,7 +147,7 @@ static bool waits(void *ctx, uint64_t ref)
 	return evq_waits(&((struct sup *)ctx)->seg, ref);
 }
 
-/* Of a file that is ending nothing is read any more. */
+/* Removes an event from a file's queue. From a file that is closing nobody reads any more: true. */
 static bool drop(void *ctx, uint32_t file, uint64_t ref)
 {
 	struct sup *sup = ctx;
@@ -269,7 +269,7 @@ struct ids {
 	int fd, err;
 };
 
-/* A listener on all adapters is in each one's list, as the kernel's ids of it are. */
+/* A listener on all adapters is listed once per adapter, as in the kernel. */
 static void add_id(void *arg, const struct cma_shown *c)
 {
 	struct ids *s = arg;

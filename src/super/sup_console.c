@@ -398,7 +398,7 @@ static int do_nothing(struct con *c)
 
 static int do_help(struct con *c);
 
-/* In the order in which ibsim tries them, which decides the meaning of an abbreviation. */
+/* In ibsim's order: an abbreviation means the first command that matches. */
 static const struct command {
 	const char *name, *usage;
 	int (*run)(struct con *c);

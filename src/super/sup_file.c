@@ -120,7 +120,9 @@ static int make_fifo(struct sup *sup, uint32_t file, uint32_t gen, bool in_only,
 	fifo_name(name, file, gen);
 	if (mkfifoat(sup->ev, name, 0600) < 0)
 		return -errno;
-	/* First the one that can write: else opening for reading waits. */
+	/*
+	 * Open it for writing first: a FIFO without a writer blocks whoever opens it for reading.
+	 */
 	*probe = openat(sup->ev, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	*fd = *probe < 0 ? -1 : openat(sup->ev, name, mode | O_NOFOLLOW | O_CLOEXEC);
 	if (*fd < 0 || *probe < 0) {
@@ -228,7 +230,7 @@ static int alloc_file(struct seg *s, uint32_t *file)
 	return -ENFILE;
 }
 
-/* Of a file that could not be opened after all. */
+/* Removes the kernel object of a file that could not be opened after all. */
 static void drop_object(struct sup *sup, bool fifo, uint32_t file, uint32_t gen, int fd, int probe)
 {
 	char name[32];
@@ -380,7 +382,7 @@ static void sup_file_reaped(struct sup *sup, uint32_t idx)
 	*sf = (struct sup_file){.probe = -1};
 	seg_free(s, SEG_T_FILE, idx);
 	sup_trim_soon(sup);
-	/* The last of a dead process's files: the slot has no other user. */
+	/* If this was the last file of a dead process, its memory slot has no user any more. */
 	if (opener && opener->gen == was.opener_gen && opener->state == SEG_PROC_DEAD &&
 	    !sup_files_of(sup, was.opener, was.opener_gen))
 		seg_free(s, SEG_T_PROC, was.opener);

@@ -295,7 +295,7 @@ static int do_wake(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 	return 0;
 }
 
-/* The loop does it, and notifies subnet managers. */
+/* The loop sweeps the subnet and sends notices to subnet managers later. */
 static int do_sweep(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	sup->mads_at = 0;
@@ -325,7 +325,10 @@ static bool has_more(uint32_t op)
 	return op == LINK_RDMA_CM || op == LINK_GMP || op == LINK_ADDR;
 }
 
-/* 1 and *q; 0: the other end is closed; -EAGAIN; another -errno: not our protocol. */
+/*
+ * 1: received a request into *q; 0: the other end is closed; -EAGAIN; other -errno: a malformed
+ * message.
+ */
 static int sup_link_receive(int sock, struct sup_request *q)
 {
 	union control c;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the supervisor's side of the processes' slots (segment/slot.h): requests of rdma_cm that
- * come by shared memory. What a slot holds is a program's: it is copied before it is looked at.
+ * arrive in shared memory. A program can write to its slot at any time, so it is copied before it
+ * is checked.
  */
 #include "super/supervisor.h"
 
@@ -18,7 +19,10 @@ static struct seg_slot *slot_of(struct sup *sup, const struct sup_link *l)
 	return l->slot == SEG_NONE ? NULL : seg_at(&sup->seg, SEG_T_SLOT, l->slot);
 }
 
-/* Wakes nobody yet: events that follow upon a command come before sup_slots_wake(). */
+/*
+ * Stores the answer; sup_slots_wake() wakes the process later, after the command's events are
+ * queued.
+ */
 static void answer(struct sup *sup, struct sup_link *l, struct seg_slot *t,
 		   const struct sup_reply *p)
 {
@@ -51,14 +55,14 @@ static void bell_ready(struct sup *sup, struct sup_source *src, uint32_t events)
 	struct sup_request q;
 	struct sup_reply p;
 
-	/* Behind a request on the socket that waits for a job: sup_links_again(). */
+	/* A request on the socket that waits for a job comes first: sup_links_again(). */
 	number = l->again ? l->answered : slot_hear(t, l->answered);
 	if (number == l->answered)
 		return;
 	q.m = t->in;
 	q.fd = -1;
 	q.nmore = q.m.more;
-	/* Only those that are made in numbers. */
+	/* Slots carry rdma_cm requests only. */
 	if (q.m.op != LINK_RDMA_CM || q.nmore > sizeof(q.more)) {
 		TRACE(LOG_LINK, "pid %d does not speak our protocol", l->pid);
 		sup_link_close(sup, l);
@@ -108,5 +112,5 @@ void sup_slot_close(struct sup *sup, struct sup_link *l)
 	if (l->bell.fd < 0)
 		return;
 	sup_unwatch(sup, &l->bell);
-	sys_futex_wake(&t->answered, INT_MAX); /* a waiter finds the connection ended */
+	sys_futex_wake(&t->answered, INT_MAX); /* a waiter wakes and finds the connection ended */
 }

@@ -150,7 +150,7 @@ static struct json_object *show_hosts(struct sup *sup, uint32_t hosts, uint32_t 
 	return a;
 }
 
-/* The totals, and their cost: the shared memory that has been touched. */
+/* The size of the subnet, and the shared memory that it uses. */
 static struct json_object *show_subnet(struct sup *sup)
 {
 	struct json_object *o = json_object_new_object();

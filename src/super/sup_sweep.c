@@ -89,7 +89,7 @@ static void orphans_ran(struct sup *sup, struct sup_job *j)
 	uint64_t next = ((struct orphans *)j)->next;
 
 	sup->sending = false;
-	if (next < sup->mads_at) /* otherwise another request has come meanwhile */
+	if (next < sup->mads_at) /* otherwise a request has meanwhile asked for an earlier time */
 		sup->mads_at = next;
 	free(j);
 }

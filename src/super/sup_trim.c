@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the decision when memory of the segment is given back: some time after a file was closed,
- * and each second while some are open. The work is a job: it may have many pages to look at.
+ * Decides when unused memory of the segment is given back: some time after a file was closed, and
+ * each second while files are open. A job does it, because there may be many pages to check.
  */
 #include "super/supervisor.h"
 
@@ -9,7 +9,7 @@
 #include "util/clock.h"
 
 #define TRIM_GAP NSEC_PER_SEC
-#define TRIM_SLACK (2u << 20) /* bytes that are not worth the work */
+#define TRIM_SLACK (2u << 20) /* give memory back only if more bytes than this are unused */
 
 static void run_trim(struct sup_job *j)
 {
@@ -42,7 +42,10 @@ void sup_trim(struct sup *sup)
 	if (sup->trimming)
 		return;
 	bytes = seg_bytes(&sup->seg, &live);
-	/* What the last time has left: the fabric itself, and pages with few objects. */
+	/*
+	 * sup->untrimmed: bytes that the last trim could not give back (the fabric itself,
+	 * half-used pages).
+	 */
 	if (bytes < sup->untrimmed + 2 * live + TRIM_SLACK)
 		return;
 	j = calloc(1, sizeof(*j));

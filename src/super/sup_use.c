@@ -36,7 +36,7 @@ void sup_use_ended(struct sup *sup, const struct seg_proc *p)
 		sup->rung[p->host] += rung_by(p);
 }
 
-/* The ended ones that still have files are in sup->rung already. */
+/* sup->rung counts processes that have ended, even if their files are still open. */
 static uint64_t doorbells(struct sup *sup, uint32_t host)
 {
 	uint64_t n = sup->rung[host];

@@ -241,7 +241,7 @@ static void periodic(struct sup *sup)
 		retry_zombies(sup, now);
 	if (now >= sup->trim_at)
 		sup_trim(sup);
-	if (now >= sup->mads_at) { /* runs also when a process has ended */
+	if (now >= sup->mads_at) { /* also after the end of a process, which sets mads_at to 0 */
 		evq_repair(&sup->seg);
 		fab_ports_repair(&sup->seg);
 		sup_orphans(sup);

@@ -84,17 +84,17 @@ struct sup_link {
 	struct sup_source pid_src; /* a pidfd, readable when the process has ended; -1 none */
 	struct sup_link *next;
 	bool closed;
-	/* by SO_PEERCRED, 0 when it is in a PID namespace that is invisible here */
+	/* from SO_PEERCRED; 0: its PID namespace is not visible here */
 	int pid;
 	struct sup_source bell; /* the eventfd of its slot (sup_slot.c); -1 none */
-	uint32_t answered;      /* the number of its last request there */
+	uint32_t answered;      /* number of the last request in its slot that was answered */
 	uint32_t slot, gen;     /* SEG_NONE before hello */
 	int mem_fd;             /* descriptor of its /proc/self/mem; -1: none */
-	/* A request that is answered later, NULL none. */
+	/* Answers the pending request when a job has ended; NULL: none is pending. */
 	int (*again)(struct sup *sup, struct sup_link *l, struct sup_request *q,
 		     struct sup_reply *p);
 	struct sup_request request;
-	struct sup_link *next_waking; /* in sup.waking, if `waking` */
+	struct sup_link *next_waking; /* the next in sup.waking, valid if `waking` */
 	bool waking;
 };
 
@@ -103,7 +103,7 @@ struct sup_file {
 	/* second open file description of the same object, to test the lock; -1: unused */
 	int probe;
 	uint32_t opener, opener_gen;
-	bool watched; /* the opener has ended or closed it: it may end without a message */
+	bool watched; /* the opener has closed it or ended, so nobody will report the end */
 	bool reaping; /* the file has ended, and a job frees its objects */
 };
 
@@ -143,7 +143,7 @@ struct sup {
 	uint64_t trim_at;        /* when to look at the segment's memory */
 	uint64_t untrimmed;      /* bytes that were left beside live objects the last time */
 	bool trimming;           /* a job gives it back */
-	struct fab_sm_kept kept; /* of the last sweep; the job's while `sweeping` */
+	struct fab_sm_kept kept; /* data of the last sweep; only the job uses it while `sweeping` */
 	bool sweeping;           /* a job changes the subnet; no other code here may */
 	bool sending;            /* a job handles the MADs of dead processes */
 	bool joined;             /* a process has opened a device */
@@ -189,10 +189,10 @@ void sup_links_again(struct sup *sup);
 /* ---- requests in shared memory (sup_slot.c) */
 /* LINK_BELL */
 int sup_slot_bell(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
-/* The bell may have rung while the link could not be served. */
+/* Serves a request in the slot whose bell rang while the link was busy. */
 void sup_slot_look(struct sup *sup, struct sup_link *l);
 void sup_slot_close(struct sup *sup, struct sup_link *l);
-/* Wake those that were answered in this turn. */
+/* Wakes the processes whose requests were answered in this turn of the loop. */
 void sup_slots_wake(struct sup *sup);
 
 /* ---- jobs (sup_work.c) */
@@ -204,7 +204,7 @@ void sup_work(struct sup *sup, struct sup_job *j);
 /* ---- the segment's memory (sup_trim.c) */
 /* Something was freed. */
 void sup_trim_soon(struct sup *sup);
-/* The time has come: give memory back if much of it is unused. */
+/* Called when trim_at has come: gives memory back if much of it is unused. */
 void sup_trim(struct sup *sup);
 
 /* ---- the subnet (sup_sweep.c) */
@@ -255,8 +255,8 @@ void sup_refresh_counters(struct sup *sup);
 /* A memfd, or -errno. `m`: a LINK_TOPO. */
 int sup_topo_fd(struct sup *sup, const struct link_msg *m);
 /*
- * Runs a line; *failed: then *fd (a memfd) has the reason. 0, -errno. Names: the nodes' names in
- * `t`, from which the subnet was made.
+ * sup_console_run() runs a line. *failed: *fd (a memfd) has the reason instead of the output. 0,
+ * -errno. sup_console_names() takes the nodes' names from `t`, from which the subnet was made.
  */
 int sup_console_run(struct sup *sup, char *line, bool *failed, int *fd);
 int sup_console_names(struct sup *sup, const struct topo *t);
@@ -274,7 +274,7 @@ int sup_cm_init(struct sup *sup);
 void sup_cm_free(struct sup *sup);
 int sup_cm_open(struct sup *sup, uint32_t file, const struct sup_link *l);
 void sup_cm_gone(struct sup *sup, uint32_t file);
-/* The link of a port came or went. */
+/* The link of a port came up or went down. */
 void sup_cm_port(struct sup *sup, uint32_t port);
 /* LINK_RDMA_CM, LINK_GMP, LINK_CM_IDS. */
 int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
@@ -284,7 +284,10 @@ int sup_cm_ids(struct sup *sup, struct sup_link *l, struct sup_request *q, struc
 struct json_object *sup_cm_show(struct sup *sup);
 /* An object with the numbers of struct cma_counts. */
 struct json_object *sup_cm_counts(struct sup *sup);
-/* MADs that have come, events, deadlines: once in each turn of the loop. The next deadline. */
+/*
+ * Handles MADs that have arrived, events and deadlines; called in each turn of the loop. Returns
+ * the next deadline.
+ */
 uint64_t sup_cm_run(struct sup *sup);
 
 /* ---- what programs have done (sup_use.c) */

@@ -92,7 +92,10 @@ static void add(uint8_t *b, const uint8_t *k)
 		b[i] ^= k[i];
 }
 
-/* SubBytes and ShiftRows, or their inverses: row r moves by r columns. */
+/*
+ * SubBytes and ShiftRows, or their inverses. `step`: row r of the block moves by r columns, left or
+ * right.
+ */
 static void replace(uint8_t b[AES_BLOCK], const uint8_t *table, int step)
 {
 	uint8_t was[AES_BLOCK];
@@ -173,7 +176,7 @@ static void next_tweak(uint8_t t[AES_BLOCK])
 
 #ifdef __x86_64__
 #define WITH_AES __attribute__((target("aes,sse2")))
-#define WIDE 4 /* blocks side by side: an instruction's latency is several of its durations */
+#define WIDE 4 /* work on so many blocks at once: an instruction's result takes several cycles */
 
 /* Is there AES in leaf 1 of CPUID? Asked once, as the instruction is slow in a virtual machine. */
 static bool has_aes(void)

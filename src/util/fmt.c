@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Owns no state. Traces call it, also inside a signal handler. */
+/* A small printf without state, malloc and locks. Traces call it, also inside a signal handler. */
 #include "util/fmt.h"
 
 #include <stdbool.h>

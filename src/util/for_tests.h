@@ -17,7 +17,7 @@ void rec_free(struct rec *r);
  * restart. False: a syntax error. No thread may be at a point.
  */
 bool point_set(const char *spec);
-/* Called at each point, when set: for what the actions cannot do. */
+/* If set, it is called at each point, for tests that need more than the actions. */
 extern void (*point_hook)(const char *name);
 
 void aes_encrypt(const struct aes_key *k, uint8_t block[AES_BLOCK], enum aes_how how);

@@ -50,7 +50,7 @@ struct free_block {
 static struct {
 	pthread_mutex_t lock;
 	struct free_block *free[HEAP_MAX + 1];
-	char *at, *end; /* free part of the newest arena: never used yet, so zero */
+	char *at, *end; /* unused part of the newest arena; it is still all zero */
 } heap = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Atomic int fail_at;

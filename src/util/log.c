@@ -16,14 +16,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Other libcs have neither; there the library only has to load. */
+/* C libraries other than glibc lack both functions: there the library must load, no more. */
 #pragma weak strerrordesc_np
 #pragma weak strerrorname_np
 
 uint32_t log_mask = LOG_ERROR;
 bool log_json;
 uint32_t log_options;
-static char names[LOG_NAMES_MAX]; /* of commands, "!" in front: all but these; "": all */
+static char names[LOG_NAMES_MAX]; /* commands to trace; "!" in front: all but these; "": all */
 static bool own;                  /* the environment asks for a trace */
 static int live_fd = -1;          /* of a trace of the fabric; stays open, so that its number is
 				     never another file's while a thread may write */
@@ -33,7 +33,7 @@ static bool log_pipe; /* writes of more than PIPE_BUF are not atomic and must be
 static int lost;      /* a write failed; reported once */
 static dev_t err_dev; /* identity of standard error: a program may reuse the number */
 static ino_t err_ino;
-static int writing; /* tid of the thread that writes, 0 none */
+static int writing; /* tid of the thread that is writing; 0: none */
 static int barred;  /* another process has kept the file lock too long: it is stopped */
 /* The reader of the live trace does not read; `missing` lines were dropped since. */
 static int stuck;
@@ -208,7 +208,7 @@ int log_live(const char *topics_, const char *options, const char *fifo)
 
 	if (own)
 		return 0;
-	/* Without a reader it cannot be opened. */
+	/* The FIFO can be opened for writing only while a reader has it open. */
 	fd = sys_openat(AT_FDCWD, fifo, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW,
 			0);
 	if (fd < 0)
@@ -273,7 +273,8 @@ bool log_wants(uint32_t topic, const char *what, const char *detail, bool failed
 
 /* ---- writing */
 
-#define TURN_NS (100 * NSEC_PER_MSEC) /* then a look at the writer, which may be stopped */
+#define TURN_NS (100 * NSEC_PER_MSEC) /* how often a waiter checks whether the writer is stopped \
+				       */
 #define HUNG_NS (5 * NSEC_PER_SEC)    /* how long a pipe with room waits for any writer */
 #define LIVE_NS (2 * NSEC_PER_SEC)    /* a live trace's: its writer gives up after a second */
 #define TURN_SLEEP_NS 20000
@@ -285,7 +286,7 @@ static bool pipe_is_full(void)
 	return sys_call(SYS_poll, &pfd, 1, 0) == 0;
 }
 
-/* A process that is stopped or has ended. One that others hide from us is taken for running. */
+/* Is the process stopped, or has it ended? A process that /proc hides from us counts as running. */
 static bool is_stopped(int pid)
 {
 	char path[32], text[256] = "";
@@ -425,7 +426,7 @@ static bool reader_is_stuck(void)
 	return false;
 }
 
-/* In the trace itself: its reader is the one to know. */
+/* Reports lost lines in the trace itself, because its reader has to know. */
 static __attribute__((noinline)) void tell_missing(void)
 {
 	char text[80];

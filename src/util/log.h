@@ -25,8 +25,8 @@
 enum log_option {
 	LOG_FAILED = 1 << 0,  /* "failed": only failures */
 	LOG_GOOD = 1 << 1,    /* "good": no failures */
-	LOG_COUNTED = 1 << 2, /* "counted": what a reader counts follows each line */
-	LOG_BARE = 1 << 3,    /* "bare": and no text precedes it */
+	LOG_COUNTED = 1 << 2, /* "counted": data for the counts of `trace -c` follow each line */
+	LOG_BARE = 1 << 3,    /* "bare": only that data is written, no text */
 	LOG_OBJECTS = 1 << 4, /* "objects": handles and numbers of objects get a name */
 };
 /*
@@ -38,8 +38,8 @@ enum log_option {
 #define LOG_OPTIONS_MAX (LOG_NAMES_MAX + 64)
 
 /*
- * Behind a counted line, and between the parts of the end: topic, name, second name, 1 for a
- * failure, nanoseconds or "" if it has no duration.
+ * Precedes the data for `trace -c`, and separates its parts: topic, name, second name, 1 for a
+ * failure, nanoseconds ("" if the event has no duration).
  */
 #define LOG_SEPARATOR "\x1f"
 

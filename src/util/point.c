@@ -117,7 +117,7 @@ bool point_set(const char *spec)
 	return !spec || (p && !*p);
 }
 
-/* Several first threads may read the environment; all find the same. */
+/* Several threads may do this at the same time; all get the same result. */
 static const char *from_environment(void)
 {
 	static const char var[] = "SOFTHCA_POINT=";

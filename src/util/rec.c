@@ -14,9 +14,9 @@
 #include "util/utf8.h"
 
 #define TAIL 128         /* reserved for the end of a trace line */
-#define TAIL_COUNTED 352 /* the same, with what a reader counts */
-#define PART_FIRST 2600  /* share of REC_TEXT_MAX for the first group */
-#define PART_MORE 700    /* more for each further group */
+#define TAIL_COUNTED 352 /* the same with the data for `trace -c` */
+#define PART_FIRST 2600  /* bytes of REC_TEXT_MAX that the first group may use */
+#define PART_MORE 700    /* bytes more for each further group */
 
 static bool grow(struct rec *r, size_t need)
 {
@@ -143,7 +143,10 @@ static void open_group(struct rec *r, const char *name, const char *text, const 
 {
 	struct mark m = {r->n, r->filled};
 
-	/* In text a group may be one of the line's own parts, which no comma separates. */
+	/*
+	 * In text, only "{" and "[" begin a member; "(" and the like follow the name without a
+	 * comma.
+	 */
 	if (r->json || *text == '{' || *text == '[')
 		m = begin(r, name);
 	puts_(r, r->json ? json : text);
@@ -359,7 +362,7 @@ void rec_about(struct rec *r, const char *name)
 		r->detail = name;
 }
 
-/* Behind a line, for a reader that counts (LOG_SEPARATOR). */
+/* Appends the data for `trace -c` to a line (LOG_SEPARATOR). */
 static void put_counted(struct rec *r, uint64_t took)
 {
 	char text[TAIL_COUNTED - TAIL];

@@ -31,7 +31,7 @@ struct rec {
 	bool cut;                /* no memory: further members are omitted */
 	bool was_cut;            /* a member is missing */
 	uint32_t depth;          /* open groups */
-	uint32_t skipped;        /* depth of omitted groups, with their members */
+	uint32_t skipped;        /* open groups that are omitted with their members */
 	size_t limit;            /* text: bytes up to here */
 	uint32_t filled;         /* a bit per depth: the group has a member already */
 	uint64_t since;          /* ns; 0: no duration */
@@ -45,7 +45,7 @@ struct rec {
 
 /* `since`: when the event began (clock_now_ns()), 0 if it has no duration. */
 void rec_begin(struct rec *r, enum log_topic topic, const char *what, uint64_t since);
-/* A second name of the event, for the options and counts of a trace; valid until rec_end(). */
+/* Sets a second name of the event, by which traces select and count it. Valid until rec_end(). */
 void rec_about(struct rec *r, const char *name);
 /* Finish the line and write it, if the options of the trace want it. */
 void rec_end(struct rec *r);
@@ -67,7 +67,7 @@ void rec_s(struct rec *r, const char *name, const char *s);
 void rec_bytes(struct rec *r, const char *name, const void *p, size_t len);
 /* A number that has a name: text name(0x3), JSON "field":3,"field_name":"NAME". */
 void rec_code(struct rec *r, const char *name, uint64_t v, const char *value_name);
-/* What the object is whose handle was written last: text <...>, JSON "NAME_object":"...". */
+/* Describes the object whose handle was written last: text <...>, JSON "NAME_object":"...". */
 void rec_object(struct rec *r, const char *name, const char *object);
 /* "field":"value" in JSON; in text `before` and the value, e.g. " = " "OK". */
 void rec_say(struct rec *r, const char *name, const char *before, const char *value);

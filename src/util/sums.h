@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Check values of data blocks. Each continues from `sum`, the value of the bytes before; how it
- * starts and ends is the caller's, as it differs between users. See wire/pkt/crc.h for CRC-32.
+ * Check values of data blocks. Each function continues from `sum`, the value of the bytes before.
+ * The caller sets the start value and inverts the result, because users of the same sum differ. See
+ * wire/pkt/crc.h for CRC-32.
  */
 #ifndef SOFTHCA_UTIL_SUMS_H
 #define SOFTHCA_UTIL_SUMS_H

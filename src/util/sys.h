@@ -127,15 +127,15 @@ static inline int sys_kill(int pid, int sig)
 }
 
 /*
- * A sandbox that refuses a call does not answer its question, so such a result proves nothing. (A
- * filter may return any error; these are the ones that common profiles use.)
+ * Did a sandbox refuse the call? Then its result tells nothing about the question. (A filter may
+ * return any error; these are the ones that common profiles use.)
  */
 static inline int sys_refused(long r)
 {
 	return r == -EPERM || r == -EACCES || r == -ENOSYS;
 }
 
-/* Works under filters that only know the calls of today's libc, too. */
+/* Uses the system call that today's libc uses, because sandboxes allow that one. */
 static inline int sys_fstat(int fd, struct stat *st)
 {
 	int r = (int)sys_raw(SYS_fstat, fd, (long)st, 0, 0, 0, 0);
@@ -183,8 +183,8 @@ static inline int sys_futex_wake(_Atomic uint32_t *word, int n)
 }
 
 /*
- * Waits until a time of CLOCK_MONOTONIC. sys_futex_wake() wakes a sleeper with `bits`, and so do
- * calls that name one of its bits.
+ * Waits until a time of CLOCK_MONOTONIC. sys_futex_wake() wakes every sleeper; calls that take a
+ * bit mask wake a sleeper that has one of their bits in `bits`.
  */
 static inline int sys_futex_wait_until(_Atomic uint32_t *word, uint32_t seen, uint64_t end_ns,
 				       uint32_t bits)
@@ -201,8 +201,8 @@ static inline int sys_futex_wake_bits(_Atomic uint32_t *word, int n, uint32_t bi
 }
 
 /*
- * The kernel reads the page's first word, for a wait that ends at once: cheaper than
- * process_vm_readv(2), and a program that has forbidden itself most calls still has this one.
+ * Is the page's first word readable? A futex wait that ends at once lets the kernel read it:
+ * cheaper than process_vm_readv(2), and allowed in programs that forbid themselves most calls.
  */
 static inline bool sys_page_readable(uintptr_t page)
 {

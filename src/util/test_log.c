@@ -57,7 +57,7 @@ static void a_line_is_one_write_and_keeps_errno(void **state)
 	n = read(fd, text, sizeof(text) - 1);
 	assert_true(n > 0 && text[n - 1] == '\n');
 	assert_non_null(strstr(text, " fw: opcode 0x100\n"));
-	/* too long: cut, still one line */
+	/* a line that is too long is cut and still ends with a newline */
 	memset(longer, 'x', sizeof(longer));
 	longer[sizeof(longer) - 1] = 0;
 	TRACE(LOG_FW, "%s", longer);
@@ -71,7 +71,7 @@ static void a_line_is_one_write_and_keeps_errno(void **state)
 	unsetenv("SOFTHCA_TRACE_FILE");
 }
 
-/* What is in the FIFO; `size` has room for all of it. */
+/* Reads everything that is in the FIFO; `size` is large enough. */
 static size_t drain(int fd, char *to, size_t size)
 {
 	size_t got = 0;
@@ -83,7 +83,7 @@ static size_t drain(int fd, char *to, size_t size)
 	return got;
 }
 
-/* The first line waits a second for the reader, the others do not, and the reader is told. */
+/* The first line waits a second for the reader, later lines do not wait, and the reader is told. */
 static void a_stopped_reader_costs_one_wait(void **state)
 {
 	static char text[1 << 20], dir[] = "/tmp/softhca-test-log-XXXXXX", path[64];

@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What this thread waited for a CPU so far: the second field of schedstat(5), if the host has it.
+/*
+ * How long this thread was ready to run but waited for a CPU, so far: schedstat(5), second field.
  */
 static inline uint64_t test_waited_ns(void)
 {
@@ -26,8 +27,8 @@ static inline uint64_t test_waited_ns(void)
 }
 
 /*
- * Time in which this thread ran or slept, without what it waited for a CPU. The difference of two
- * says how long a call took on a machine of its own. Both are looked at with no wait between them.
+ * A clock that stops while this thread waits for a CPU. The difference of two readings is the time
+ * that a call would take on an idle machine. Repeats until no wait falls between the two look-ups.
  */
 static inline uint64_t test_own_ns(void)
 {
@@ -42,9 +43,10 @@ static inline uint64_t test_own_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - waited;
 }
 
-/* Time that the threads of a process were ready to run and waited for a CPU: the part of a delay
- * that the machine has caused, where it is one of theirs. 0: no such process, or the host does not
- * say. */
+/*
+ * How long the threads of a process were ready to run but waited for a CPU: a delay's part that the
+ * machine has caused. 0: no such process, or the host does not say.
+ */
 static inline uint64_t test_starved_ns(pid_t pid)
 {
 	unsigned long long ran, waited, sum = 0;
@@ -68,7 +70,7 @@ static inline uint64_t test_starved_ns(pid_t pid)
 	return sum;
 }
 
-/* Does this thread sleep: in the system call that it is to be interrupted or woken in? */
+/* Does this thread sleep? Tests ask it before they interrupt or wake the thread. */
 static inline bool test_asleep(pid_t tid)
 {
 	char path[40], state = 0;

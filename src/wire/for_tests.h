@@ -15,9 +15,9 @@ const struct mad_attr_info *mad_attr_at(uint32_t i);
 /* All rows of PRM_NAMED; ends with l NULL. */
 extern const struct layout_named prm_named[];
 /*
- * The packet from its link's header on, at most `snap` bytes; *wire is its length on the link with
- * the ICRC and the link's check, which are written if all of it fits. `payload` has p->kept bytes.
- * Returns the bytes in out, whose size is PKT_MAX.
+ * Builds a packet from its link header on. `payload` has p->kept bytes; `out` has PKT_MAX. Writes
+ * at most `snap` bytes and returns their number; the ICRC and the link's check are written only if
+ * everything fits. *wire: the packet's full length on the link.
  */
 uint32_t pkt_bytes(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint8_t *out,
 		   uint32_t *wire);

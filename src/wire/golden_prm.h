@@ -561,8 +561,9 @@ static const uint8_t golden_alloc_pd_out_bytes[] = {
 };
 
 /*
- * Not in that file: event queue entries. The head is struct mlx5_eqe of rdma-core's mlx5_vfio.h,
- * the data by kind struct mlx5_eqe_qp_srq, _cq_err, _comp, _port_state and _dct of Linux' device.h.
+ * Event queue entries, which mlx5_prm_structs.py lacks. The head is struct mlx5_eqe of rdma-core's
+ * mlx5_vfio.h; the data by kind are struct mlx5_eqe_qp_srq, _cq_err, _comp, _port_state and _dct of
+ * Linux' device.h.
  */
 static const struct golden_field golden_eqe[] = {
 	{"event_type", 0x13},
@@ -689,7 +690,10 @@ static const uint8_t golden_traffic_counter_bytes[] = {
 	0xf0, 0xf0, 0x66, 0xa9, 0x3e, 0xf8, 0xe8, 0xd8,
 };
 
-/* Layouts not in that file: from the bit positions in the kernel's and rdma-core's mlx5_ifc.h. */
+/*
+ * Layouts that mlx5_prm_structs.py lacks: from the bit positions in the kernel's and rdma-core's
+ * mlx5_ifc.h.
+ */
 static const struct golden_field golden_rqc[] = {
 	{"rlky", 0x1},
 	{"delay_drop_en", 0x1},

@@ -7,8 +7,8 @@
 #define LAYOUT_MASK_BYTES 0x150u
 
 /*
- * A field lies within a dword, or is a 64-bit field at a dword: a loop over bytes is simple and
- * fast enough.
+ * Sets the bits of one field. Fields never cross a dword (64-bit fields start at one), so a loop
+ * over bytes suffices.
  */
 static void mask_field(uint8_t *mask, uint32_t nbytes, uint32_t bit, uint32_t width)
 {

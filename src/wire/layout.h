@@ -94,7 +94,7 @@ struct layout {
 		0,                                                                  \
 		NULL};
 
-/* The constants alone, of fields of layouts that are not here as a whole. */
+/* Declares constants for single fields of a layout that is not described as a whole. */
 #define LAYOUT_FIELDS(list) enum { list(LAYOUT__ENUM) };
 
 #define LAYOUT__NONE(...)
@@ -104,7 +104,7 @@ struct layout {
 		      #l "." #name " is outside the layout");
 #define LAYOUT__PLACE_ROW(l, name, inner, byte) {#name, (byte), &layout_##inner},
 
-/* The same two for lists with nested layouts, list(F, S). */
+/* As LAYOUT and LAYOUT_TABLE, for lists with nested layouts, list(F, S). */
 #define LAYOUT_NEST(l, nbytes, list)                                                \
 	enum { LF_##l##_BYTES = (nbytes), list(LAYOUT__ENUM, LAYOUT__PLACE_ENUM) }; \
 	list(LAYOUT__CHECK, LAYOUT__PLACE_CHECK) extern const struct layout layout_##l;
@@ -120,7 +120,7 @@ struct layout {
 					  sizeof(layout_places_##l) / sizeof(struct layout_place), \
 					  layout_places_##l};
 
-/* The constants of a list of values; in a header. */
+/* Declares an enumeration from a list of values; used in headers. */
 #define LAYOUT__VALUE(prefix, name, v) prefix##_##name = (v),
 #define LAYOUT_ENUM(e, list) enum e { list(LAYOUT__VALUE) };
 
@@ -136,7 +136,7 @@ struct layout_named {
 	const struct layout_value *values;
 };
 
-/* Rows of a table of struct layout_named: one value, and one list. */
+/* Build the rows of a struct layout_named table: one value, and one list of values. */
 #define LAYOUT__VALUE_ROW(prefix, name, v) {#name, (v)},
 #define LAYOUT_NAMED_ROW(layout, f, list)           \
 	{&layout_##layout, LF_##layout##_##f##_BIT, \
@@ -146,7 +146,10 @@ struct layout_named {
 const char *layout_value_name(const struct layout_named *t, const struct layout *l, uint32_t bit,
 			      uint64_t v);
 
-/* A second name for a field (a union in the PRM). After LAYOUT; not in the table. */
+/*
+ * Declares a second name for a field (a union in the PRM), after LAYOUT. The table has no row for
+ * it.
+ */
 #define LAYOUT_ALIAS(l, alias, f)                                \
 	enum {                                                   \
 		LF_##l##_##alias##_BIT = LF_##l##_##f##_BIT,     \
@@ -171,7 +174,7 @@ static inline void layout_set(void *p, unsigned int bit, unsigned int width, uin
 }
 
 #define LAYOUT_GET(l, p, f) layout_get((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH)
-/* Typed; a field that is wider than the type does not compile. */
+/* Typed accessors: a field that is wider than the type does not compile. */
 #define LAYOUT__FITS(l, f, bits) (0 * sizeof(char[LF_##l##_##f##_WIDTH <= (bits) ? 1 : -1]))
 #define LAYOUT__GET(l, p, f, bits)                                                    \
 	((uint##bits##_t)(bits_get32((p), LF_##l##_##f##_BIT, LF_##l##_##f##_WIDTH) + \

@@ -9,7 +9,7 @@
 #include "wire/wqe/tm.h"
 #include "wire/wqe/wqe.h"
 
-/* Fields whose names a function returns; "?": no name. */
+/* A field for whose values a function returns names; "?": the value has none. */
 #define CODE(l, f, names)                              \
 	{                                              \
 		&layout_##l, LF_##l##_##f##_BIT, names \

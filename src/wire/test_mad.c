@@ -101,7 +101,7 @@ struct member_row {
 	const struct layout *l;
 	const char *name;
 	size_t at, size;
-	uint64_t mask; /* bits of the big-endian member; 0: all */
+	uint64_t mask; /* which bits of the big-endian member; 0: all */
 };
 
 /* Forwarding tables are arrays in OpenSM. */
@@ -236,7 +236,7 @@ static void test_sizes_are_those_of_opensm(void **state)
 			 offsetof(ib_mad_notice_attr_t, data_details.ntc_256.dr_rtn_path));
 }
 
-/* Every field has an independent witness, except those that neither library has. */
+/* Is the field compared with libibmad, OpenSM or the kernel, or known to be in none of them? */
 static bool witnessed(const struct layout *l, const char *name)
 {
 	for (size_t i = 0; i < COUNT(mad_fields); i++)

@@ -99,7 +99,7 @@ static void test_parts(void **state)
 	n = mad_parts(mad, p);
 	assert_non_null(part(p, n, "smp"));
 	assert_null(part(p, n, "rmpp"));
-	/* an SMP has no issuer's GID; these details count from their own start */
+	/* a Notice in an SMP has no issuer's GID; fields of `details` count from its own start */
 	assert_int_equal(part(p, n, "Notice")->bytes, NOTICE_SMP_SIZE);
 	assert_ptr_equal(part(p, n, "details")->layout, &layout_notice_259);
 	assert_int_equal(part(p, n, "details")->at, SMP_DATA + NOTICE_DETAILS);

@@ -35,7 +35,7 @@ static const struct pkt write_only_is = {
 	.kept = 14,
 };
 
-/* Of a packet without GRH, from its LRH on. */
+/* The invariant CRC of a packet without GRH; `p` points to its LRH. */
 static uint32_t icrc_of(const uint8_t *p, uint32_t len)
 {
 	return pkt_icrc(p, PKT_NET_NONE, p + LAYOUT_SZ(lrh), len - LAYOUT_SZ(lrh));
@@ -51,7 +51,7 @@ static void test_the_specifications_example(void **state)
 	assert_int_equal(n, sizeof(write_only) + 2);
 	assert_int_equal(wire, n);
 	/*
-	 * The example's path has not migrated, ours always has: this changes BTH's M, and the CRC.
+	 * Our BTH says "migrated" and the example's does not. Clear that bit; the CRC differs, too.
 	 */
 	assert_int_equal(out[9], 0x60);
 	out[9] = 0x20;
@@ -277,7 +277,7 @@ static void test_frames_of_roce(void **state)
 		assert_int_equal(eth_record(&p, payload, UINT32_MAX, 0, out, &wire), rows[i].len);
 		assert_int_equal(wire, rows[i].len);
 		assert_memory_equal(out, rows[i].frame, rows[i].len);
-		/* Cut in the payload: 3 octets of it and the ICRC are missing. */
+		/* With 4 of 7 payload octets kept, the record lacks 3 octets and the ICRC. */
 		p.kept = 4;
 		assert_int_equal(eth_record(&p, payload, UINT32_MAX, 0, out, &wire),
 				 rows[i].len - 4 - 1 - 3);
@@ -285,7 +285,7 @@ static void test_frames_of_roce(void **state)
 	}
 }
 
-/* In ERF a frame has its own FCS, and two octets in front of it. */
+/* In ERF, an Ethernet frame ends with its FCS, and two octets of padding precede it. */
 static void test_a_record_of_a_frame(void **state)
 {
 	static const uint8_t payload[] = {1, 2, 3, 4, 5, 6, 7};

@@ -102,7 +102,7 @@ static int scan_filter(const struct dirent *e)
 	struct scan *s = scanning;
 	int r = 1;
 
-	/* Only used for directories of ours: the inode number alone decides. */
+	/* Only used for our own directories, so the inode number identifies the entry. */
 	if (e->d_type == DT_REG && node_ino_known(e->d_ino))
 		((struct dirent *)e)->d_type = DT_CHR;
 	if (s->filter) {
@@ -199,7 +199,7 @@ static size_t unmap_memfd(char *buf, size_t n)
 	    memcmp(buf + n - end, deleted, end))
 		return n;
 	name = n - from - end;
-	memmove(buf + to, buf + from, name); /* to == from + 1, and " (deleted)" is removed */
+	memmove(buf + to, buf + from, name); /* the new prefix is 1 longer, and " (deleted)" goes */
 	memcpy(buf, dev, to);
 	return to + name;
 }
@@ -323,7 +323,7 @@ WRAP(char *, realpath, (const char *path, char *resolved))
 	return real_path(NEXT(realpath)(m, resolved), m, &b, resolved);
 }
 
-/* With too little room it ends the program. */
+/* Fortified realpath(): if `room` is too small, it ends the program. */
 WRAP(char *, __realpath_chk, (const char *path, char *resolved, size_t room))
 {
 	struct paths_buf b;

@@ -316,7 +316,7 @@ WRAP(int, recvmmsg,
 	return n;
 }
 
-/* A look without a buffer (nlroute.h). */
+/* Waits by recvmsg() with MSG_PEEK and without a buffer (nlroute.h). */
 static int sleep_recvmsg(int fd)
 {
 	struct msghdr none = {0};

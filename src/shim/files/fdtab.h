@@ -52,7 +52,7 @@ struct fdtab_chunk {
 	struct shim_file *_Atomic file[FDTAB_CHUNK];
 };
 extern struct fdtab_chunk *_Atomic fdtab_root[FDTAB_CHUNKS];
-/* Entry of the library's own descriptors; the program must neither use nor close them. */
+/* Marks the library's own descriptors, which the program must neither use nor close. */
 extern struct shim_file fdtab_private;
 
 /* The entry, without a reference: only tells whether there is one. */

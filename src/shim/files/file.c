@@ -98,7 +98,7 @@ static int file_result(int r)
 	return -1;
 }
 
-/* The end of an open of `path`, which open_ours() has mapped. */
+/* Completes an open of a path that open_ours() has mapped. */
 static int open_done(const char *path, const struct paths_buf *b, int fd)
 {
 	if (__builtin_expect(fd < 0, 0) && shim_on() && path && !b->foreign)
@@ -251,8 +251,8 @@ WRAP_FREOPEN(freopen)
 WRAP_FREOPEN(freopen64)
 
 /*
- * Attributes only: a new program that gets a device this way has the file of the tree, not the
- * device.
+ * Maps attributes only. A spawned program that opens a device this way gets the placeholder file,
+ * not the device.
  */
 WRAP(int, posix_spawn_file_actions_addopen,
      (posix_spawn_file_actions_t * a, int fd, const char *path, int flags, mode_t mode))

@@ -233,7 +233,7 @@ static ssize_t read_event(struct uv_system *sys, struct shim_file *f, int fd, vo
 			return r;
 		if (nonblock && nonblocking(fd))
 			return -EAGAIN;
-		/* An end of the file counts for a reader that blocks: look once more. */
+		/* If the queue signals its end, a blocking reader must look once more. */
 		r = nonblock ? 0 : evq_wait(w.q, w.seen, w.locked, NULL);
 		if (r)
 			return r;
@@ -265,7 +265,9 @@ static ssize_t readv_ours(int fd, const struct iovec *iov, int n)
 	if (nl_is(fd))
 		return io_result(nl_readv(fd, iov, n));
 	f = shim_file_get(fd);
-	/* These files have no read(): the mode is checked first. */
+	/*
+	 * These devices have no read method; the kernel checks the open mode before it says EINVAL.
+	 */
 	if (f &&
 	    (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_ISSM || f->kind == SEG_FILE_RDMA_CM))
 		unfit = f->accmode == O_WRONLY ? -EBADF : -EINVAL;

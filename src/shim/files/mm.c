@@ -135,7 +135,7 @@ WRAP(void *, mremap, (void *addr, size_t old_len, size_t new_len, int flags, ...
 
 typedef long next_syscall(long, long, long, long, long, long, long);
 
-/* Results of the kernel for a call that is not ours, in libc's form. */
+/* Passes a call that is not ours to libc's syscall(), which returns -1 and errno. */
 static long forward(long nr, const long a[6])
 {
 	return ((next_syscall *)shim_next(SYM_syscall))(nr, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -21,7 +21,7 @@
 struct nl_sock *nl_socks;
 _Atomic uint32_t nl_socks_lock;
 
-/* No thread is inside while another one forks (shim_enter()). */
+/* shim_enter() keeps a fork from copying the lock while it is held. */
 void nl_lock(_Atomic uint32_t *w, sigset_t *old)
 {
 	shim_enter(old);
@@ -206,7 +206,7 @@ static ssize_t gather(const struct iovec *iov, size_t n, uint8_t **out)
 	return (ssize_t)at;
 }
 
-/* To whom does a message go? 0: to the kernel. */
+/* The port ID that a message is sent to; 0: the kernel. */
 static int destination(const struct nl_sock *s, const struct sockaddr *name, socklen_t len)
 {
 	struct sockaddr_nl a = {.nl_pid = s->dst_portid};
@@ -311,7 +311,7 @@ int nl_sendmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags)
 
 /* ---- reading */
 
-/* Before a read: an answer that was lost. After it there is room for what waits. */
+/* Call before a read: reports an answer that was lost. After the read the socket has room again. */
 static bool take_lost(struct nl_sock *s)
 {
 	bool lost = s->lost;

@@ -14,7 +14,9 @@ static int32_t last_auto = FIRST_AUTO;
 
 /* ---- names */
 
-/* 0: the lowest free one (netlink_autobind()); -EADDRINUSE. */
+/*
+ * Binds to `portid`, or if it is 0 to the lowest free number (netlink_autobind()). 0, -EADDRINUSE.
+ */
 int nl_bind_port(struct nl_sock *s, uint32_t portid)
 {
 	uint32_t want = portid ? portid : (uint32_t)sys_getpid();

@@ -17,7 +17,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#define HEAD_MAX 65536 /* a longer datagram is the program's as it is */
+#define HEAD_MAX 65536 /* a longer datagram is passed to the program unchanged */
 #define LOOK (MSG_PEEK | MSG_DONTWAIT)
 
 static ssize_t peek(int fd, void *buf, size_t n, struct sockaddr_nl *from)
@@ -84,7 +84,7 @@ static void set_portid(struct datagram *d, uint32_t portid)
 		}
 }
 
-/* What follows the messages of a dump: NLMSG_DONE as the kernel said it, or a success. */
+/* The end of a dump: the kernel's NLMSG_DONE, or one that says success. */
 static struct datagram *done_of(const struct nlmsghdr *h, size_t n, bool success)
 {
 	struct datagram *d = copy(h, success ? NLMSG_LENGTH(sizeof(int)) : n, 0);
@@ -184,7 +184,7 @@ static void match(struct rt_sock *s)
 		if (w)
 			end_dump(s, w, at);
 	}
-	/* a wait that has ended ends once, however often the datagram is looked at */
+	/* the program may peek at the datagram many times; remove the wait the first time */
 	if (w && !s->instead)
 		s->instead = copy(s->head->data, s->head->n, 0);
 	rt_wait_free(w);
@@ -192,7 +192,10 @@ static void match(struct rt_sock *s)
 
 /* ---- the head of the kernel's queue */
 
-/* Another process may have read it. 0 or an error of the socket, which is the program's. */
+/*
+ * Is s->head still the head of the kernel's queue? Another process may have read it. Returns 0, or
+ * an error of the socket for the program.
+ */
 static ssize_t check_head(struct rt_sock *s, int fd)
 {
 	struct datagram *now = heap_zalloc(sizeof(*now) + s->head->n);
@@ -301,7 +304,7 @@ int rt_sleep_raw(int fd)
 	return r < 0 ? (int)r : 0;
 }
 
-/* m is ours, what it points to is the program's. */
+/* `m` is our copy; the buffers that it points to are the program's. */
 static bool recv_copy(int fd, struct msghdr *m, int flags, rt_sleep *sleep, ssize_t *r)
 {
 	struct rt_sock *s;

@@ -18,7 +18,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-#define SENT_MAX 16384u /* a longer datagram is no request for an interface */
+#define SENT_MAX 16384u /* a longer datagram cannot be a request about an interface */
 #define WAITS_MAX 1024u
 #define IFACES_MAX 1024u
 /* No interface has this number, so the kernel refuses a request for it with ENODEV. */
@@ -117,7 +117,7 @@ void rt_add(struct datagram **first, struct datagram **last, struct datagram *d)
 	*last = d;
 }
 
-/* A request that is being sent. */
+/* The datagram that a program is sending. */
 struct sending {
 	struct rt_sock *s;
 	struct rt_wait *w; /* of the present message */
@@ -129,7 +129,10 @@ struct sending {
 	bool failed;        /* no memory: the message goes to the kernel */
 };
 
-/* Messages of a dump share datagrams, as many as fit; errors may be longer than a datagram is. */
+/*
+ * Packs messages of a dump into datagrams, as many as fit. An error gets a datagram of its own
+ * size.
+ */
 static int collect(void *arg, const void *data, size_t n)
 {
 	struct sending *o = arg;
@@ -175,7 +178,7 @@ static bool option(int fd, int name)
 	return !sys_call(SYS_getsockopt, fd, SOL_NETLINK, name, &v, &len) && v;
 }
 
-/* Only what goes to the kernel is a request. */
+/* Is the datagram addressed to the kernel? Others are no requests. */
 static bool to_kernel(int fd, const struct msghdr *m)
 {
 	struct sockaddr_nl a = {0};
@@ -187,7 +190,7 @@ static bool to_kernel(int fd, const struct msghdr *m)
 	return !sys_call(SYS_getpeername, fd, &a, &len) && !a.nl_pid && !a.nl_groups;
 }
 
-/* In place of a message that is answered here: refused by the kernel in one NLMSG_ERROR. */
+/* Replaces a message that is answered here: the kernel refuses it with one NLMSG_ERROR. */
 struct token {
 	struct nlmsghdr h;
 	struct ifinfomsg m;
@@ -211,7 +214,7 @@ static void put_token(struct sending *o)
 	o->n += sizeof(t);
 }
 
-/* Under s->lock: w is the socket's from now on. */
+/* Adds w to the socket's list, under s->lock. */
 static void rt_wait_add(struct rt_sock *s, struct rt_wait *w)
 {
 	struct rt_wait **p = &s->waits;
@@ -288,7 +291,7 @@ static void messages(struct sending *o, const uint8_t *at, size_t n)
 	o->n += n;
 }
 
-/* The latest waits, of a datagram that was not sent. */
+/* Removes the newest waits, which belong to a datagram that was not sent. */
 static void cancel(struct sending *o)
 {
 	struct rt_wait **p = &o->s->waits;

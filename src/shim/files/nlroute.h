@@ -25,7 +25,7 @@ static inline bool rt_is(int fd)
 /* socket(2) has made fd. */
 void rt_opened(int fd);
 void rt_ended(void *obj);
-/* Its groups have changed (nlnews.c): notifications of our interfaces come from now on. */
+/* The socket has joined or left groups (nlnews.c): send it notifications of our interfaces. */
 void rt_joined(int fd);
 void rt_forked(void);
 
@@ -36,7 +36,9 @@ void rt_forked(void);
 typedef int rt_sleep(int fd);
 int rt_sleep_raw(int fd);
 
-/* Each is false when the call is to go to the kernel as it is; else *r is a result or -errno. */
+/*
+ * These return false if the call shall go to the kernel unchanged; else *r is the result or -errno.
+ */
 bool rt_send(int fd, const struct msghdr *m, int flags, ssize_t *r);
 bool rt_sendmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags, ssize_t *r);
 bool rt_recv(int fd, struct msghdr *m, int flags, rt_sleep *sleep, ssize_t *r);

@@ -48,7 +48,9 @@ static bool has_marker(const char *path)
 	       strstr(path, "bus/pci") || strstr(path, "class/misc");
 }
 
-/* A relative path may contain none: walks of /sys open folder by folder. */
+/*
+ * Walks of /sys open folder by folder, so a relative path may be just the name of a shared folder.
+ */
 static bool may_be_shared(const char *path)
 {
 	static const char *const names[] = {"net",     "misc",    "pci",
@@ -111,7 +113,7 @@ static bool follow_link(char *s, size_t *len, size_t size)
 		else
 			n = (int)fmt(s, size, "/dev/infiniband/umad%lu", minor);
 	} else if (!strncmp(s, CHAR_DEVICES, strlen(CHAR_DEVICES))) {
-		return false; /* 10:12, 10:120... are others' */
+		return false; /* 10:12, 10:120... only begin like RDMA_CM_NUMBER */
 	}
 	if (n)
 		*len = (size_t)n;

@@ -13,7 +13,7 @@
 struct datagram {
 	struct datagram *next;
 	size_t n;
-	uint32_t groups; /* of a notification, as sockaddr_nl has them; else 0 */
+	uint32_t groups; /* groups of a notification, as in sockaddr_nl; otherwise 0 */
 	_Alignas(8) uint8_t data[];
 };
 
@@ -25,14 +25,14 @@ struct nl_sock {
 	uint32_t portid, groups;
 	uint32_t dst_portid, dst_groups;
 	uint32_t options;              /* bits 1 << NETLINK_* */
-	struct datagram *first, *last; /* what has not gone into the socket yet */
+	struct datagram *first, *last; /* answers for which the socket had no room yet */
 	bool lost;                     /* an answer was lost: the next read says ENOBUFS */
 	struct nl_sock *next;          /* of this process */
 };
 
 /* ---- sockets of NETLINK_ROUTE */
 
-/* What waits for an answer of the kernel. */
+/* A request that was sent to the kernel, with the answer to give when the kernel's arrives. */
 struct rt_wait {
 	struct rt_wait *next;
 	uint32_t id, seq;
@@ -43,18 +43,18 @@ struct rt_wait {
 struct rt_sock {
 	_Atomic uint32_t lock;
 	uint32_t last_id, nwaits;
-	uint32_t serial;       /* of the last notification (nlnews.c) */
+	uint32_t serial;       /* number of the last notification (nlnews.c) */
 	struct rt_wait *waits; /* oldest first */
 	/* The datagram at the head of the kernel's queue, and what the program reads in its place.
 	 */
 	struct datagram *head, *instead;
 };
 
-/* The socket's entry, with a reference; NULL: fd is none, or is to be left alone. */
+/* The socket's entry, with a reference. NULL: fd is not such a socket, or must be left alone. */
 struct rt_sock *rt_sock_get(int fd, struct shim_file **f);
-/* Frees what has not been given away. */
+/* Frees a wait and the datagrams that it still has. */
 void rt_wait_free(struct rt_wait *w);
-/* Under s->lock: w is the socket's from now on; and the kernel refuses a request in its place. */
+/* Adds w to the socket's list and sends the kernel a request that it refuses. Under s->lock. */
 void rt_wait_send(struct rt_sock *s, int fd, struct rt_wait *w);
 void rt_forget_head(struct rt_sock *s);
 void rt_add(struct datagram **first, struct datagram **last, struct datagram *d);

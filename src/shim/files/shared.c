@@ -17,7 +17,7 @@
 /* One folder, while it is brought up to date. */
 struct folder {
 	const char *path; /* in the program's view */
-	int own, real;    /* descriptors of the tree's and the machine's */
+	int own, real;    /* descriptors of the folder: in the tree, on the machine */
 };
 
 static bool is_iface(const char *name, size_t n)
@@ -112,7 +112,7 @@ static bool target_of(const struct folder *f, const char *name, char *out, size_
 	       size;
 }
 
-/* A link of an earlier time whose target is gone, or another one by now. */
+/* Removes a link whose target on the machine is gone or has changed. */
 static void drop_stale(const struct folder *f, const char *name)
 {
 	char have[256], want[256];

@@ -50,7 +50,7 @@ WRAP_STAT(lstat64)
 WRAP_FSTAT(fstat)
 WRAP_FSTAT(fstat64)
 
-/* Call after success only: then `path` is readable. */
+/* Call only after the call succeeded: then `path` is known to be readable. */
 static int asked_fd(int dirfd, const char *path, int flags)
 {
 	return (flags & AT_EMPTY_PATH) && path && !*path ? dirfd : -1;

@@ -130,7 +130,7 @@ static void wait_finish(struct set *set)
 			evq_poll_end(set->s[i].u.s, set->s[i].u.file, set->s[i].u.gen);
 }
 
-/* False: packets are there already, and no wait is begun. */
+/* Prepares to wait. False: a queue has something already, so no wait is begun. */
 static bool wait_begin(struct set *set)
 {
 	struct sig_guard g;
@@ -166,7 +166,10 @@ static int call_until_ready(const struct wait_call *c, struct set *set)
 		return c->next(c, true);
 	r = c->next(c, false);
 	saved = errno;
-	/* A fork child made in a handler returns here, too, and was never counted. */
+	/*
+	 * A fork child that a signal handler made also returns here, but was not counted as a
+	 * poller.
+	 */
 	if (evq_forks() == forks)
 		wait_finish(set);
 	errno = saved;

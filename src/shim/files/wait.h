@@ -16,7 +16,10 @@
 
 /* One call of the program's. */
 struct wait_call {
-	/* The next definition with the call's own arguments, or with a time-out of 0. */
+	/*
+	 * Calls the next definition of the function: with the program's time-out, or (`now`) with
+	 * 0.
+	 */
 	int (*next)(const struct wait_call *c, bool now);
 	bool now; /* the call's own time-out is 0 */
 	/* poll: */
@@ -44,7 +47,9 @@ static inline bool wait_any(void)
 
 int wait_poll(const struct wait_call *c);
 int wait_select(const struct wait_call *c);
-/* From now on the FIFO of this descriptor, if it is such a file's, always gets its byte. */
+/*
+ * From now on the FIFO of this descriptor always gets its byte, even if nobody waits in a wrapper.
+ */
 void wait_publish(int fd);
 /* The same for every descriptor; `inherited`: for those that stay open over an exec. */
 void wait_publish_all(bool inherited);

@@ -19,7 +19,7 @@
 
 /* ---- nftw, ftw */
 
-/* A walk's function has no argument for data; a walk may start another. */
+/* The callback of nftw() gets no user data, so the walk is here; walks may nest. */
 static TLS_IE struct walk {
 	int (*nftw)(const char *, const struct stat *, int, struct FTW *);
 	int (*ftw)(const char *, const struct stat *, int);
@@ -94,7 +94,7 @@ WRAP_FTW(ftw64)
 
 /* ---- fts */
 
-#define FTS_PATHS 8 /* more than programs name folders of ours in one call */
+#define FTS_PATHS 8 /* programs name fewer folders of ours in one call */
 
 /*
  * While libc has the entry, its path is the one in the tree; while the program has it, its own. All
