@@ -18,7 +18,10 @@
 #include "wire/prm/qp.h"
 #include "wire/wqe/tm.h"
 
-/* The path of r->qp as it was when the WQE began, or that of its peer when it took the request. */
+/*
+ * The path that a QP uses for this message: r->qp's from the beginning of the WQE, or the peer's
+ * from the moment when it accepted the request.
+ */
 static const struct hw_qp_path *way_path(const struct eng_run *r, const struct hw_qp *qp)
 {
 	return qp == r->qp ? r->own : r->theirs;
@@ -158,7 +161,7 @@ void way_request(struct eng_run *r, const struct eng_op *op, struct fab_pkts *k)
 	k->multicast = false;
 }
 
-/* Headers of a packet that the peer sends on its path. */
+/* Octets of headers in a packet that the peer sends on its path. */
 static uint32_t way_peer_headers(const struct eng_run *r, const struct hw_qp_path *w)
 {
 	return way_headers(r, way_vlan(r, w)) + pkt_net_octets[way_net(r, w)] + HDR_BASE;

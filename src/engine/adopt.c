@@ -16,9 +16,12 @@
 #define TAKE_MAX_NS (64 * NSEC_PER_MSEC)
 #define BACK_NS (20 * NSEC_PER_MSEC) /* pages or chunks could not be given back */
 #define BACK_MAX_NS NSEC_PER_SEC
-#define LOOK_AGAIN 2 /* in seg_proc.adopt_look: stored by this process's device thread */
+#define LOOK_AGAIN 2 /* in seg_proc.adopt_look: the device thread's reminder to itself */
 
-/* The process is asked once per time that the count passes its limit: it may be busy. */
+/*
+ * Counts an access. The owner is asked each time the count reaches its limit, because it may be
+ * busy when asked first.
+ */
 static void warm(struct seg *s, struct hw_mkey *mk, struct seg_proc *p, uint64_t va)
 {
 	uint32_t after = atomic_load_explicit(&p->adopt_after, memory_order_relaxed), none = 0;
@@ -36,7 +39,7 @@ static void warm(struct seg *s, struct hw_mkey *mk, struct seg_proc *p, uint64_t
 	}
 }
 
-/* Part of a list: adopted bytes are this process's own, at another address. */
+/* Adds a part of a range: adopted bytes at their address in this process, others at the owner's. */
 static enum eng_why add_part(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
 			     uint64_t va, uint64_t len, uint64_t *part)
 {
@@ -45,7 +48,7 @@ static enum eng_why add_part(struct seg *s, struct eng_sgl *l, const struct hw_m
 	return at ? sgl_add(l, mem_self(s), (uintptr_t)at, *part) : sgl_add(l, mk->mem, va, *part);
 }
 
-/* A small message to a receive goes to the other process with its CQE, in one system call. */
+/* A small message to a receive is written in one system call, together with its CQE. */
 static bool goes_with_cqe(uint32_t access, uint64_t len)
 {
 	return access == HW_ACC_LOCAL_WRITE && len <= WITH_CQE_MAX;
@@ -90,7 +93,7 @@ static int take(struct seg *s, uint32_t idx)
 	return adopt_take(s, &k, mk->va, mk->len);
 }
 
-/* Of the device thread: when it tries again what it could not do, and how long it waited last. */
+/* For the device thread: when to retry what could not be done, and how long it waited last time. */
 static struct later {
 	uint64_t at, gap;
 } take_later, back_later;
@@ -124,8 +127,8 @@ static uint64_t give_back_ended(struct seg *s, struct seg_proc *me)
 }
 
 /*
- * A key whose pages stay in use is given up after some tries: others may wait for their turn, and
- * further accesses ask for it again.
+ * After some tries, a key whose pages are always in use is dropped, because other keys may be
+ * waiting. Further accesses ask for it again.
  */
 static uint64_t take_wanted(struct seg *s, struct seg_proc *me)
 {
@@ -161,7 +164,7 @@ static bool every_key(void *arg, uint32_t mkey, uint32_t gen)
 	return true;
 }
 
-/* Chunks may still wait for a stopped thread; pages must not. */
+/* Gives back all pages. Chunks of the pool may remain in use until a stopped thread goes on. */
 bool adopt_all_back(void)
 {
 	adopt_give_back(every_key, NULL, false);
@@ -190,7 +193,10 @@ int eng_copy_begin(struct seg *s, uint32_t pid, struct eng_copy *c)
 	c->outer = running_last.used;
 	if (!c->p)
 		return 0;
-	/* The mover waits for this entry if the count is of no use (others_out()). */
+	/*
+	 * The process that moves the pages waits for this entry if it cannot rely on the count
+	 * (others_out()).
+	 */
 	c->ring = running_enter(s, NO_QPN);
 	atomic_fetch_add(&c->p->in_flight, 1);
 	if (!atomic_load(&c->p->moving))
@@ -225,7 +231,9 @@ void eng_adopt_key_ended(struct seg *s, uint32_t mkey_idx)
 	struct one_key one = {mkey_idx, mk->gen};
 	struct seg_proc *p;
 
-	/* A key that nobody has asked for may be asked for no more, as it is not valid. */
+	/*
+	 * If nobody has asked to adopt this key so far, nobody will, because it is no longer valid.
+	 */
 	if (!atomic_load(&mk->run.hint))
 		return;
 	p = seg_proc(s, mk->mem.slot);

@@ -83,9 +83,9 @@ static uint64_t next_value(uint64_t was, const void *arg)
 }
 
 /*
- * The lock is one of few for all memory, so nobody waits for a stopped holder: its writes pass its
- * gate. What remains is an atomic instruction in the stopped process's own memory: others wait
- * when they want that memory, too.
+ * Few locks serve all memory, so nobody waits for a stopped holder: its writes go through its gate.
+ * Only an atomic instruction in the stopped process's own memory remains: whoever wants that memory
+ * waits.
  */
 static bool word_take_over(struct eng_run *r)
 {

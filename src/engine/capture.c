@@ -28,7 +28,7 @@ static uint64_t real_now(void)
 	return (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec;
 }
 
-/* Copy the next `len` bytes of a message, as far as they are kept and readable. */
+/* Copies the next `len` bytes of a message, as many as the capture keeps and can read. */
 static uint32_t copy_payload(struct seg *s, struct eng_cursor *at, uint32_t len, uint8_t *to)
 {
 	uint32_t keep = cap_snap(s, len), done = 0;
@@ -132,7 +132,7 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 	uint8_t flags;
 	struct pkt p;
 
-	/* The WQE waited for a lock, not for an answer: nothing is sent a second time. */
+	/* The WQE was parked for a lock, not for an answer, so this is no retransmission. */
 	if (atomic_load(&r->qp->park) == HW_PARK_LOCK || !address(r, r->qp, r->dest, &p))
 		return;
 	flags = p.flags;
@@ -216,7 +216,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	}
 	if (out == ENG_DONE && op->kind == ENG_K_ATOMIC) {
 		p.opcode = r->transport->pkt | PKT_ATOMIC_ACK;
-		p.compare = r->was; /* an adapter answers in the host's byte order */
+		p.compare = r->was; /* the word is in the host's byte order, as adapters answer */
 	} else if (out == ENG_DONE) {
 		p.psn = (psn + n - 1) & PSN_MASK;
 	}

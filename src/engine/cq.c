@@ -30,7 +30,7 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 static TLS_IE struct {
 	uint32_t pi; /* where its CQE goes */
 	uint16_t turn;
-	bool kept, more; /* compression: the CQE waits in the adapter, and may go on waiting */
+	bool kept, more; /* compression: the CQE waits in the adapter; more CQEs follow */
 	struct seg_gate *gate;
 } held;
 
@@ -108,7 +108,10 @@ static void cq_tell(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool overtake
 		rc = evq_push_owed(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, NULL, 0,
 				   overtake);
 	if (rc == -EBUSY && !overtake)
-		/* The device thread checks whether the stopped holder continues. */
+		/*
+		 * The reader of the event queue is stopped: the device thread will check whether it
+		 * continues.
+		 */
 		park_rouse(s, cq->dbr_mem.slot);
 	else if (rc == -ENOENT)
 		atomic_fetch_and(&cq->armed, ~(uint32_t)HW_CQ_OWES);
@@ -128,12 +131,18 @@ void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake)
 		event_comp(s, cq, cqn);
 }
 
-/* False: the lock was taken over from this thread, and the CQ is as the new holder has it. */
+/*
+ * Puts the CQ in error. False: the lock was taken over from this thread; the CQ is the new
+ * holder's.
+ */
 static bool cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 {
 	uint32_t was = atomic_load(&cq->state), now;
 
-	/* The word was read while this thread had the lock: after a takeover it is another one. */
+	/*
+	 * `was` was read before this check, so the swap below fails if the lock is taken over
+	 * later.
+	 */
 	if (!seg_lock_has_turn(s, &cq->lock, held.turn))
 		return false;
 	if (hw_cq_error(cq))
@@ -151,9 +160,10 @@ static bool cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 }
 
 /*
- * Just armed by a program that has consumed `ci`: is there a completion that it has neither seen
- * nor been told of by an event? Then the event comes at once, and tells of those below *told. One
- * event for each completion at most: who arms first and polls then is not woken twice for the same.
+ * A program that has consumed `ci` has just armed the CQ. Is there a completion that it has neither
+ * seen nor been told of by an event? Then the event comes at once and tells of those below *told.
+ * Each completion has at most one event, so a program that arms first and then polls is not woken
+ * twice for it.
  */
 static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *told)
 {
@@ -170,8 +180,8 @@ static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *t
 }
 
 /*
- * The same where CQEs wait: what it wrote of them, and one that it kept. False: none waits, so it
- * may have written a CQE as to any CQ.
+ * The same for a CQ with waiting CQEs: finishes a write to the buffer, or counts a CQE that was
+ * kept. False: none waits, so the holder may have written a CQE as for any CQ.
  */
 static bool cq_repair_zip(struct seg *s, struct hw_cq *cq)
 {
@@ -185,9 +195,9 @@ static bool cq_repair_zip(struct seg *s, struct hw_cq *cq)
 }
 
 /*
- * The last holder died. What it wrote is a CQE at pi, if any: count it. An entry that was never
- * written has opcode 15 or, when the program left zeroes there, no QP. It may have died between
- * the index and the event, too: an arm that is left has no news.
+ * The last holder died. If it has written a CQE at pi, count it (an entry that was never written
+ * has opcode 15 or, if the program zeroed it, no QP). If it died between the index and the event,
+ * the CQ is still armed: raise the event.
  */
 static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
@@ -197,7 +207,10 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 
 	if (cq_has_news(cq, arm, cq->arm_ci, &told))
 		cq_note(cq, arm, pi);
-	/* The dead holder ended the arm, but did not store which CQEs the event tells of. */
+	/*
+	 * The holder died after it noted the event and before it stored which CQEs the event tells
+	 * of.
+	 */
 	if (atomic_load(&cq->armed) & HW_CQ_OWES)
 		raise_to(&cq->told, pi);
 	if (!(cq->zip && cq_repair_zip(s, cq)) &&
@@ -219,7 +232,7 @@ static bool cq_take_over(struct seg *s, struct hw_cq *cq)
 	if (!steal(s, &cq->lock, &cq->ring, cq->mem.slot, SEG_NONE, &held.turn))
 		return false;
 	POINT("cq-stolen");
-	/* A CQ in error stays so, and the number belongs to its event. */
+	/* Keep the error state; its number belongs to the error's event. */
 	while (!(was / HW_CQ_ST_ERR & 3) &&
 	       !atomic_compare_exchange_weak(&cq->state, &was, was + HW_CQ_ST_SEQ))
 		;
@@ -275,7 +288,10 @@ void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	cq_flush(s, cqn);
 }
 
-/* The owner is gone, or access to its memory is not known yet: the CQ itself is in order. */
+/*
+ * Is the owner's memory out of reach (process gone, or access not known yet)? The CQ itself is in
+ * order.
+ */
 static bool nobody_home(int rc)
 {
 	return rc == -ESRCH || rc == -ETIMEDOUT;
@@ -361,7 +377,10 @@ void cq_may_wait(void)
 	held.more = true;
 }
 
-/* Does the program sleep until this completion comes? Then it does not wait for others. */
+/*
+ * Is the CQ armed for this completion? A program that sleeps until it comes must not wait for
+ * further ones.
+ */
 static bool is_awaited(const struct hw_cq *cq, const struct eng_cqe *c)
 {
 	uint32_t arm = atomic_load(&cq->armed);
@@ -375,7 +394,10 @@ static int cq_compress(struct seg *s, struct hw_cq *cq, uint32_t cqn, const stru
 	int rc = 0;
 
 	held.kept = false;
-	/* cq_commit() finds an event that is noted here; after a failure the device thread does. */
+	/*
+	 * If this writes the waiting CQEs, cq_commit() raises their event, or the device thread
+	 * after a failure.
+	 */
 	if (zip_waiting(s, cq) && (zip_full(s, cq) || !zip_fits(s, cq, c)) &&
 	    cq_write_waiting(s, cq, cqn, &rc))
 		park_rouse(s, cq->dbr_mem.slot);
@@ -421,7 +443,7 @@ static bool cq_commit_kept(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	if (held.more && !zip_full(s, cq))
 		return false;
 	noted = cq_write_waiting(s, cq, cqn, &rc);
-	/* The device thread will write it. A gate may also be shut because a key ends. */
+	/* Leave it to the device thread. -ECANCELED: a gate may also be shut because a key ends. */
 	if (nobody_home(rc) || rc == -ECANCELED)
 		park_rouse(s, cq->dbr_mem.slot);
 	else if (rc)
@@ -438,7 +460,7 @@ void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 	POINT("cq-unlock");
 	cq_unlock(s, cq);
 	POINT("cq-unlocked");
-	/* Or the thread that must pay the event has not done so yet, and may be stopped. */
+	/* `owes`: another thread has not raised its event yet, and may be stopped. */
 	if (__builtin_expect(noted || owes, 0))
 		cq_pay_event(s, cqn, false);
 }
@@ -500,7 +522,7 @@ void cq_flush(struct seg *s, uint32_t cqn)
 
 	if (!cq_waits(s, cqn))
 		return;
-	/* Else the device thread will do it. */
+	/* If the lock cannot be used now, the device thread writes the waiting CQEs. */
 	if (cq_lock(s, cq, cqn) || !steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate) ||
 	    !seg_lock_has_turn(s, &cq->lock, held.turn)) {
 		park_rouse(s, cq->dbr_mem.slot);
@@ -555,7 +577,9 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 	}
 	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, &rec))
 		rec = word;
-	/* Poll mode finds both the record and the store: the same sequence number is the same arm.
+	/*
+	 * In poll mode both the record and the store are seen: with equal sequence numbers they are
+	 * one arm.
 	 */
 	if (rec == word && rec == atomic_load_explicit(&cq->arm_seen, memory_order_relaxed)) {
 		cq_unlock(s, cq);
@@ -577,7 +601,9 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 	cq_unlock(s, cq);
 	if (noted)
 		cq_pay_event(s, cqn, false);
-	/* What comes from now on does not wait (is_awaited()). */
+	/*
+	 * Write the CQEs that wait. Later ones do not wait, because the CQ is armed (is_awaited()).
+	 */
 	cq_flush(s, cqn);
 }
 
@@ -640,7 +666,7 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 	if (cq->zip && !rc)
 		cq_write_waiting(s, cq, cqn, &rc);
 	used = (cq->pi - cq->ci_cached) & CQ_COUNTER;
-	/* The notice takes an entry of the old buffer and an index of the new one. */
+	/* The resize notice needs an entry in the old buffer and an index in the new one. */
 	if (!rc && (used >= 1u << cq->log_size || used + 1 > 1u << log_size))
 		rc = -ENOSPC;
 	if (!rc) {

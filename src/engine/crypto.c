@@ -44,8 +44,8 @@ bool crypto_parse(const uint8_t *bsf, struct crypto_fmt *f)
 }
 
 /*
- * False: the key is unknown, of another PD, has another tag, or is being changed. It may be
- * changed or freed at any time.
+ * Copies a DEK. False: the key is unknown, of another PD, has another tag, or is being changed. A
+ * DEK may be changed or freed at any time.
  */
 static bool dek_read(struct seg *s, const struct hw_mkey *mk, const struct crypto_fmt *f,
 		     struct hw_dek *dek)

@@ -19,7 +19,7 @@ struct crypto_fmt {
 	bool encrypts; /* what goes to the wire; what comes from it is decrypted. Or the reverse. */
 	uint32_t dek;
 	uint64_t keytag;
-	uint8_t tweak[AES_BLOCK]; /* of the key's first unit, in the device's byte order */
+	uint8_t tweak[AES_BLOCK]; /* tweak of the key's first unit, in the device's byte order */
 	uint64_t longest;         /* bytes of data */
 };
 
@@ -43,7 +43,7 @@ struct crypto_flow {
 /* Begin at byte `at` of the stream, for `n` bytes. False: the key cannot be used any more. */
 bool crypto_open(struct crypto_flow *c, struct seg *s, const struct hw_mkey *mk,
 		 const struct crypto_fmt *f, bool out, uint64_t at, uint64_t n);
-/* Take the next unit; false: there is none, or it has a length that XTS has not. */
+/* Takes the next unit. False: there is none, or XTS cannot encrypt a unit of its length. */
 bool crypto_next(struct crypto_flow *c);
 void crypto_unit(struct crypto_flow *c);
 

@@ -87,7 +87,7 @@ int eng_dci_stream_reset(struct seg *s, uint32_t qpn, uint16_t id)
 	return at ? 0 : -ENOENT;
 }
 
-/* States of key_armed: 1 armed, 2 its event is being noted (event_mark()). */
+/* hw_qp.key_armed: 1: armed; 2: a thread is noting the event (event_mark()). Finishes case 2. */
 void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn)
 {
 	uint32_t was = atomic_load(&dct->key_armed);
@@ -96,7 +96,7 @@ void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn)
 		return;
 	event_note_once(s, dct, dctn, ENG_EVENT_DCT_KEY, was);
 	POINT("dct-noted");
-	/* Unless the program has armed it anew. */
+	/* Clears it, unless the program has armed it again. */
 	atomic_compare_exchange_strong(&dct->key_armed, &was, 0);
 	park_rouse(s, dct->mem.slot);
 	POINT("dct-roused");

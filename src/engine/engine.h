@@ -45,7 +45,7 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word);
  * the next deadline (clock_now_ns) or UINT64_MAX. Only the device thread calls it.
  */
 uint64_t eng_run_due(struct seg *s);
-/* The device thread sleeps no longer when it finds seg_proc.look. */
+/* How long the device thread sleeps at most after it has found seg_proc.look set. */
 #define ENG_LOOK_NS (10 * NSEC_PER_MSEC)
 /* Poll mode: read the doorbell records of all QPs and CQs of this process; true: there was work. */
 bool eng_poll_doorbells(struct seg *s);
@@ -58,9 +58,9 @@ bool eng_poll_doorbells(struct seg *s);
  * changed (never for ERR); -EINVAL no such QP, or an error came first and stays.
  */
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to);
-/* A DCT takes no more requests, and its event is raised: both, also when the caller dies. */
+/* Makes a DCT refuse further requests and raises its event. Both happen even if the caller dies. */
 int eng_dct_drain(struct seg *s, uint32_t dctn);
-/* WQEs of that stream are executed again. -ENOENT: it is not in error; -EINVAL, -ETIMEDOUT. */
+/* Executes the WQEs of a stream again. -ENOENT: it is not in error; -EINVAL, -ETIMEDOUT. */
 int eng_dci_stream_reset(struct seg *s, uint32_t qpn, uint16_t id);
 /*
  * Automatic path migration, for commands, under the HCA's lock. Between _hold() and _end() the QP
@@ -89,13 +89,13 @@ int eng_cq_quiesce(struct seg *s, uint32_t cqn);
 /* Only for XRC SRQs, which requests find by number; clear HW_F_READY before the call. */
 int eng_srq_quiesce(struct seg *s, uint32_t srqn);
 int eng_mkey_quiesce(struct seg *s, uint32_t mkey_idx);
-/* The same for all keys, waiting at most `ns`. */
+/* eng_mkey_quiesce() for all keys; waits at most `ns`. */
 int eng_mkey_quiesce_all(struct seg *s, uint64_t ns);
 /* A PSV; clear HW_F_READY before the call. */
 int eng_psv_quiesce(struct seg *s, uint32_t idx);
 /*
- * Called when the key is quiet, before it is freed or gets other memory: its adopted pages are
- * given back, by the process that has them if that is another one.
+ * Called when a key has no users any more, before it is freed or gets other memory. The process
+ * that owns its adopted pages gives them back; that may be another one.
  */
 void eng_adopt_key_ended(struct seg *s, uint32_t mkey_idx);
 /*
@@ -109,7 +109,10 @@ struct eng_copy {
 };
 int eng_copy_begin(struct seg *s, uint32_t pid, struct eng_copy *c);
 void eng_copy_end(struct eng_copy *c);
-/* Device thread: adopts pages of this process that others have asked for. When to call it again. */
+/*
+ * For the device thread: adopts pages of this process for which others have asked. Returns when to
+ * call it again.
+ */
 uint64_t eng_adopt_due(struct seg *s);
 /*
  * Set the fields that the engine uses, except `free`, from hw_mkey.mkc. Under the HCA's lock or,

@@ -92,7 +92,7 @@ static struct hw_srq *srq_with_limit(const struct source *o, uint32_t type)
 		       : NULL;
 }
 
-/* A CQ has no other async event than its error. */
+/* A CQ has only one async event, its error. */
 static struct hw_cq *cq_of(const struct source *o)
 {
 	return o->table == SEG_T_CQ
@@ -148,8 +148,9 @@ static uint32_t owed(const struct source *o, bool devx)
 }
 
 /*
- * `gen` of the object begins the numbers of its events, so that they do not go on where those of an
- * earlier object in its place ended. With `mark`, nothing if another event was noted since then.
+ * Notes an event. Event numbers begin with `gen` of the object, so that they do not continue those
+ * of an earlier object with the same index. With `mark`: notes nothing if another event was noted
+ * since the mark.
  */
 static void note(struct hw_evtarget *t, uint32_t gen, uint32_t type, bool devx,
 		 const uint32_t *mark)

@@ -108,7 +108,7 @@ static void ib_end(struct seg *s, uint32_t port, void *arg)
 	x->got |= reach_bit(x, port);
 }
 
-/* An adapter hears itself, others depend on the switches' tables. */
+/* An adapter delivers to its own port itself; switches deliver to the others by their tables. */
 static void ib_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k, bool first,
 		     struct eng_reach *x)
 {
@@ -169,7 +169,7 @@ static bool eth_accepts(const struct hw_port *at, const struct way_to *to)
 	return fab_roce_accepts(at, to->dgid, to->net, to->vlan);
 }
 
-/* check_addr() of rxe_recv.c: the addresses of a connected QP's packets are those of its path. */
+/* check_addr() of rxe_recv.c: packets for a connected QP must have the addresses of its path. */
 static bool eth_expects(const struct eng_run *r, const struct hw_qp *peer)
 {
 	const struct hw_qp_path *w = r->theirs;
@@ -206,8 +206,8 @@ static void eth_cqe(const struct eng_run *r, const struct hw_port *at, uint32_t 
 }
 
 /*
- * The segment's switches send it to every port that has a link; adapters accept the MAC address of
- * the group.
+ * Ethernet switches forward the datagram to every port that has a link; adapters accept the MAC
+ * address of the group.
  */
 static void eth_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k, bool first,
 		      struct eng_reach *x)

@@ -10,7 +10,7 @@
 #include "hw/port.h"
 #include "wire/pkt/pkt.h"
 
-/* The destinations of a multicast datagram: ports of some members, and whether it reaches them. */
+/* Ports of some members of a multicast group, and whether a datagram reaches each. */
 #define ENG_REACH_MAX 64
 struct eng_reach {
 	uint32_t n;
@@ -25,17 +25,21 @@ struct eng_link {
 
 	/* The destination in an address vector; net is none without GIDs. */
 	void (*av)(const struct eng_run *r, const uint8_t *av, struct way_to *to);
-	/* For packets with GIDs: the header from that entry of the port's table. */
+	/*
+	 * For packets with GIDs: the network header that the GID table's entry `sgid_index` means.
+	 */
 	enum pkt_net (*net)(const struct hw_port *own, uint32_t sgid_index);
-	/* ... does the port where they arrive accept them? */
+	/* Does the port `at`, where such packets arrive, accept them? */
 	bool (*accepts)(const struct hw_port *at, const struct way_to *to);
-	/* ... and the QP, whose own path has GIDs, too? */
+	/* Does the QP `peer` accept such packets? Its own path has GIDs, too. */
 	bool (*expects)(const struct eng_run *r, const struct hw_qp *peer);
 
 	/* The message's origin in the CQE of its receive, at port `at`; sl or the priority. */
 	void (*cqe)(const struct eng_run *r, const struct hw_port *at, uint32_t path_bits,
 		    uint32_t dlid, uint32_t sl, uint8_t *cqe);
-	/* Find the ports of x->port that it reaches. Counts it at ports; at the sender if `first`.
+	/*
+	 * Finds which ports of `x` the datagram reaches, and counts it there. `first`: also counts
+	 * it at the sender.
 	 */
 	void (*reach)(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k, bool first,
 		      struct eng_reach *x);

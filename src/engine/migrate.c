@@ -34,14 +34,14 @@ void mig_finish(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 	if (!(w & HW_MIG_NOTING))
 		return;
-	/* Several threads may do this at the same time: one of them notes the event. */
+	/* Several threads may finish the same migration; event_note_once() notes one event. */
 	event_note_once(s, qp, qpn, IBV_EVENT_PATH_MIG, (uint32_t)(w >> MARK_SHIFT));
 	POINT("mig-noted");
 	change(qp, &w, (uint32_t)w & ~(uint32_t)HW_MIG_NOTING);
 	eng_qp_event_pay(s, qp, qpn);
 }
 
-/* Use the alternate path from now on. False: the word is not `w` any more. */
+/* Migrates to the alternate path. False: the word has changed since `w` was read. */
 static bool move(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t w, uint32_t tried)
 {
 	uint64_t mark = event_mark(qp, IBV_EVENT_PATH_MIG);
@@ -61,7 +61,10 @@ static bool move(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t w, uint
 	return true;
 }
 
-/* Do packets that leave by `w` of `from` and arrive at port `at` belong to that alternate path? */
+/*
+ * Would packets that `from` sends on its path `w`, and that arrive at port `at`, come by the
+ * alternate path `alt`?
+ */
 static bool fits(const struct eng_run *r, const struct hw_qp_path *alt, uint32_t at,
 		 const struct hw_qp *from, const struct hw_qp_path *w)
 {
@@ -92,8 +95,8 @@ static void refuse(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 }
 
 /*
- * hfi1_ruc_check_hdr(): in state armed, a packet with MigReq must come by the alternate path, and
- * is dropped otherwise; the event is IBA's.
+ * hfi1_ruc_check_hdr(): in state armed, a packet with MigReq is dropped if it did not come by the
+ * alternate path. The event is IBA's rule.
  */
 bool mig_request(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 {
@@ -108,7 +111,7 @@ bool mig_request(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 		if ((w & HW_MIG_STATE) != HW_MIG_ARMED || !mig_requests(r->qp, r->own))
 			return true;
 		if (w & HW_MIG_HELD)
-			return false; /* as if lost: it comes again */
+			return false; /* drop it; the requester repeats it */
 		if (fits(r, alt, port, r->qp, r->own) && way_pkey_match(r, alt)) {
 			if (move(r->s, peer, r->dest, w, 0))
 				return true;
@@ -151,7 +154,7 @@ void mig_answer(struct eng_run *r, const struct hw_qp *peer)
 	bool requests = mig_requests(peer, r->theirs);
 	uint64_t w = atomic_load(&r->qp->mig);
 
-	/* mig_answer_comes() has compared the paths; a command may have changed them since then. */
+	/* A command may have changed the paths since mig_answer_comes() compared them. */
 	if ((w & (HW_MIG_STATE | HW_MIG_HELD)) == HW_MIG_ARMED && requests &&
 	    fits(r, alternate(r->qp, w), r->back.to, peer, r->theirs))
 		move(r->s, r->qp, r->qpn, w, 0);
@@ -162,8 +165,8 @@ void mig_answer(struct eng_run *r, const struct hw_qp *peer)
 }
 
 /*
- * hfi1_restart_rc(): armed, it migrates and has all its retries again. That PATH_MIG_ERR tells of
- * an alternate path without answers, too, is inferred from ibv_get_async_event(3).
+ * hfi1_restart_rc(): an armed QP migrates and then has all its retries again. It is inferred from
+ * ibv_get_async_event(3) that PATH_MIG_ERR also reports an alternate path without answers.
  */
 bool mig_retries_end(struct eng_run *r)
 {
@@ -174,7 +177,7 @@ bool mig_retries_end(struct eng_run *r)
 			return true;
 		w = atomic_load(&r->qp->mig);
 	}
-	if (hw_qp_path(r->qp) != r->own) /* its peer has asked for it meanwhile */
+	if (hw_qp_path(r->qp) != r->own) /* the QP has migrated because its peer asked for it */
 		return true;
 	if (w & (HW_MIG_STATE | HW_MIG_TRIED) && (w & HW_MIG_STATE) != HW_MIG_REARM)
 		eng_qp_event(r->s, r->qp, r->qpn, IBV_EVENT_PATH_MIG_ERR);

@@ -65,12 +65,15 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 		return ENG_W_LKEY;
 	if ((mk->access & access) != access)
 		return ENG_W_LKEY_ACCESS;
-	/* Signatures change the length. */
+	/* With signatures, lengths on the wire and in memory differ: the range is checked later. */
 	if (!xlt_in_range(mk, addr, len) && !mk->bsf)
 		return ENG_W_LKEY_RANGE;
 	if (mk->slow)
 		return xlt_add(s, l, mk, addr, len, qpn, access);
-	/* An atomic is made through the address that all use, as it may name this process's. */
+	/*
+	 * An atomic uses the owner's address, which is the same for all processes, not an adopted
+	 * one.
+	 */
 	if (!mem_is_self(s, mk->mem) && !(access & HW_ACC_ATOMIC))
 		return adopt_add(s, l, mk, mk->va + (addr - mk->start), len, access);
 	return sgl_add(l, mk->mem, mk->va + (addr - mk->start), len) ? ENG_W_WQE_MALFORMED
@@ -187,8 +190,8 @@ static bool dying(struct seg *s, const struct hw_mkey *one, uint32_t pdn)
 }
 
 /*
- * Could the holder of this QP's send queue be using a key that goes away: a key of its own
- * protection domain or, as the responder's, of its peer's? `mk` NULL: any key that is not valid.
+ * May the thread that works on this send queue be using key `mk`: one of the QP's protection domain
+ * or, because it also acts for the responder, of the peer's? `mk` NULL: any invalid key.
  */
 static bool may_use(struct seg *s, const struct hw_qp *qp, const struct hw_mkey *mk)
 {
@@ -248,7 +251,7 @@ static struct key_users users_of(struct seg *s, const struct hw_mkey *mk, uint64
 	return (struct key_users){.running = it, .s = s, .mk = mk};
 }
 
-/* The caller has made the keys unusable before. */
+/* Waits for the users of keys that the caller has already made unusable. */
 static int quiesce(struct seg *s, const struct hw_mkey *mk, uint64_t ns)
 {
 	struct key_users u = users_of(s, mk, running_mark(s));

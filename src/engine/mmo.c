@@ -10,7 +10,7 @@
 #include "engine/priv.h"
 #include "hw/qp.h"
 
-/* Look the memory of the data segment at `off` up. */
+/* Looks up the memory of the data segment at `off`. */
 static enum eng_why mmo_memory(struct eng_run *r, uint32_t off, uint32_t access, struct eng_sgl *l)
 {
 	const uint8_t *seg = r->wqe + off;

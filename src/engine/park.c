@@ -35,7 +35,10 @@ void park_look(struct seg *s, uint32_t slot)
 	if (!p)
 		return;
 	atomic_store(&p->parked, 1);
-	/* The thread stores its time, then reads this: one of the two sees the other. */
+	/*
+	 * The device thread stores sleeps_until and then reads `look`; this does the reverse. So at
+	 * least one of them sees the other's store.
+	 */
 	atomic_store(&p->look, 1);
 	if (atomic_load(&p->sleeps_until) > clock_now_ns() + ENG_LOOK_NS)
 		seg_proc_rouse(s, slot);
@@ -111,7 +114,7 @@ void eng_qp_adopt(struct seg *s, uint32_t qpn, uint32_t slot)
 	if (!p || !qp || !qp->no_rq || !qp->no_sq)
 		return;
 	/*
-	 * A thread that compares `mem` meanwhile may find neither owner: park_rouse() follows
+	 * While `mem` changes, another thread may see neither owner. So wake the device thread
 	 * afterwards.
 	 */
 	qp->mem = (struct mem_slot){slot, p->gen};
@@ -170,7 +173,8 @@ static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
 }
 
 /*
- * Has the program stored a new ARM record? Not for a CQ in the making: `arm_seen` is not set yet.
+ * Has the program stored a new ARM record? False for a CQ under construction, whose `arm_seen` is
+ * not set yet.
  */
 static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
 {
@@ -178,9 +182,7 @@ static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
 	       *rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
 }
 
-/*
- * Another process is paying an event of this target and has made no progress since the last look.
- */
+/* Is another process paying an event of this target, without progress since the last look? */
 static bool no_move(struct hw_evtarget *t)
 {
 	uint64_t was = atomic_load(&t->seen), now = atomic_load(&t->paying);
@@ -199,7 +201,10 @@ void park_poll_arm(struct seg *s, uint32_t cqn)
 		eng_arm_cq(s, cqn, rec);
 }
 
-/* These two serve what is due and return when to look again; UINT64_MAX: nothing is outstanding. */
+/*
+ * serve_qps() and serve_cqs() do the work that is due. They return when to look again; UINT64_MAX:
+ * no work is left.
+ */
 static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 {
 	uint64_t next = UINT64_MAX, now = eng_clock();

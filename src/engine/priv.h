@@ -103,9 +103,9 @@ enum eng_sig { ENG_SIG_NONE, ENG_SIG_ONLY, ENG_SIG_CRYPTO };
 /* Pieces of memory in the order of the message, with space for a CQE and its owner byte. */
 struct eng_sgl {
 	uint32_t n;
-	bool mixed;  /* the memory is not all in mem[0].slot */
+	bool mixed;  /* the memory is in several slots, not all in mem[0].slot */
 	uint8_t sig; /* enum eng_sig: parts are of signature keys; then it is mixed, too */
-	bool fault;  /* after sig_copy(): memory of it is not mapped */
+	bool fault;  /* set by sig_copy(): some memory of the list is not mapped */
 	uint64_t len;
 	struct mem_vec v[ENG_MAX_SG + 2];
 	struct mem_slot mem[ENG_MAX_SG + 2];
@@ -122,7 +122,7 @@ struct eng_recv {
 
 /* The operands of an atomic. */
 struct eng_atomic {
-	uint32_t size; /* of the word: 4 or 8 bytes */
+	uint32_t size; /* size of the word: 4 or 8 bytes */
 	bool add;      /* true: fetch and add; false: compare and swap */
 	uint64_t operand, compare, mask, compare_mask;
 };
@@ -144,31 +144,31 @@ struct eng_run {
 	struct seg_ring *ring; /* entry in the list of threads at work (running.c) */
 	const struct eng_transport *transport; /* row of qp's transport */
 	struct eng_target to;
-	uint32_t waits; /* CQ in which completions that this run has made wait; SEG_NONE */
+	uint32_t waits; /* CQ in which completions of this run wait; SEG_NONE: none */
 	uint32_t hdr;   /* bytes of the control segment and the transport's own segment */
 	uint32_t dest;  /* QPN or DCTN of the other end */
-	struct fab_path path, back; /* paths of the request and of its answer */
+	struct fab_path path, back; /* fabric paths of the request and of its answer */
 	/* The current WQE: */
-	const struct hw_qp_path *own; /* the path of qp that it takes */
-	const struct hw_port *port;   /* ... and its port; NULL: there is none */
-	/* A connected peer's path, by which it has accepted the request and will answer. */
+	const struct hw_qp_path *own; /* the path of qp on which the WQE is sent */
+	const struct hw_port *port;   /* the port of that path; NULL: there is none */
+	/* The connected peer's path on which it accepted the request and will answer. */
 	const struct hw_qp_path *theirs;
-	const struct eng_link *link; /* row of the port's link layer */
+	const struct eng_link *link; /* the row of that port's link layer */
 	enum pkt_net net;            /* of the request's packets */
-	uint32_t vlan;               /* ... and the id in their tag; 0: none */
-	uint32_t ci;                 /* its first WQEBB, in 16 bits */
+	uint32_t vlan;               /* the VLAN ID of the request's packets; 0: no tag */
+	uint32_t ci;                 /* index of the WQE's first WQEBB, 16 bits */
 	uint32_t nbb;                /* number of its WQEBBs */
 	uint32_t bytes;              /* its length: ds * 16 */
 	uint32_t opcode;
 	uint32_t ce, imm;
 	bool se;
-	uint8_t app_op;     /* of the receive's CQE, by tag matching; 0: none */
+	uint8_t app_op;     /* app_op of the receive's CQE (tag matching); 0: none */
 	uint32_t byte_cnt;  /* for the CQE of this WQE */
 	uint32_t rnr_timer; /* the peer's RNR timer, IBTA code */
 	enum eng_why why;
 	struct eng_sgl local, remote;
 	struct eng_atomic atomic;
-	uint64_t was; /* the answer to an atomic, as the requester gets it */
+	uint64_t was; /* the old value of an atomic's word, in the requester's byte order */
 	/* READ, atomic: offset of the first data segment, which gets the answer */
 	uint32_t scatter;
 	enum eng_why late; /* ... the reason if it did not get it, after the request was executed */
@@ -189,7 +189,7 @@ extern uint64_t (*eng_clock)(void);
 /* trace.c: called while the topic is on. */
 void eng_trace_doorbell(struct seg *s, uint32_t uar, uint32_t offset, const uint8_t v[8]);
 void eng_trace_error_cqe(const struct seg *s, uint32_t cqn, const struct eng_cqe *c);
-/* type UINT32_MAX: without a type */
+/* `type` UINT32_MAX: the event has no type. */
 void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, uint32_t type);
 
 /*
@@ -227,11 +227,13 @@ int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_
 enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_t addr,
 			 uint64_t len, uint32_t pdn, uint32_t qpn, uint32_t access);
 /*
- * Gives all adopted memory of this process back, and keeps its chunks from use. False: some is in
- * use by a system call. (adopt.c)
+ * Gives back all adopted memory of this process and keeps its chunks from reuse. False: a system
+ * call is using some of it. (adopt.c)
  */
 bool adopt_all_back(void);
-/* The same for a checked range of a key whose memory another process has. (adopt.c) */
+/*
+ * Adds a range, which the caller has checked, of a key whose memory another process owns. (adopt.c)
+ */
 enum eng_why adopt_add(struct seg *s, struct eng_sgl *l, struct hw_mkey *mk, uint64_t va,
 		       uint64_t len, uint32_t access);
 /* Add the data segments of r->wqe from byte `off` on, pointers and inline data, to r->local. */
@@ -255,7 +257,7 @@ void sgl_trim(struct eng_sgl *l, uint64_t len);
  * it has looked up.
  */
 extern TLS_IE struct running_last {
-	uint32_t index;        /* of this thread's last entry, where it looks first */
+	uint32_t index;        /* index of this thread's last entry, which it tries first */
 	struct seg_ring *used; /* set between _enter() and _leave() */
 } running_last;
 struct seg_ring *running_enter(struct seg *s, uint32_t qpn);
@@ -268,7 +270,7 @@ static inline void running_count(struct seg_ring *e)
 
 	atomic_store_explicit(&e->rung, n + 1, memory_order_relaxed);
 }
-/* This thread's entry (NULL: none), and 1 + its index. */
+/* Returns this thread's entry (NULL: none); *n: 1 + the entry's index. */
 static inline struct seg_ring *running_mine(uint32_t *n)
 {
 	*n = running_last.index + 1;
@@ -296,7 +298,7 @@ uint64_t running_mark(struct seg *s);
  */
 int running_wait(struct seg *s, struct running *it, uint64_t ns);
 int running_wait_outside(struct seg *s, struct seg_ring *own, struct running *it, uint64_t ns);
-/* After -EFAULT: is a page of the list not mapped? */
+/* After a copy failed with -EFAULT: is it this list that has unmapped pages? */
 bool sgl_faults(struct seg *s, const struct eng_sgl *l);
 
 /* xlt.c: indirect keys. */
@@ -312,7 +314,10 @@ static inline bool xlt_in_range(const struct hw_mkey *mk, uint64_t addr, uint64_
 /* sgl_add_key() for keys that are `slow`. */
 enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk, uint64_t addr,
 		     uint64_t len, uint32_t qpn, uint32_t access);
-/* Find a piece of memory at `addr` of a key, at most *len long; sets *len to its length. */
+/*
+ * Looks up memory at `addr` of a key. *len: in, the wanted length; out, the length of the piece
+ * found.
+ */
 enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
 			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va);
 /* Is there memory for all of a range of an indirect key? */
@@ -324,11 +329,11 @@ struct eng_cursor {
 	uint32_t i;
 	uint64_t off;
 };
-/* The piece of at most `want` bytes at the cursor. 0, -ENOENT at the end, -EFAULT. */
+/* Finds the piece at the cursor, at most `want` bytes. 0, -ENOENT at the end, -EFAULT. */
 int cursor_piece(struct seg *s, const struct eng_cursor *c, uint64_t want, struct mem_slot *mem,
 		 struct mem_vec *v);
 void cursor_advance(struct eng_cursor *c, uint64_t n);
-/* Copy between mixed lists, or lists with memory of several processes. 0 or a mem_* error. */
+/* Copies lists that are `mixed`. 0 or a mem_* error. */
 int xlt_copy(struct seg *s, const struct eng_sgl *dst, const struct eng_sgl *src);
 
 /*
@@ -363,17 +368,22 @@ static inline bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_
 
 	*gate = e ? &e->gate : NULL;
 	atomic_store_explicit(ring, STEAL_NOTE(turn, s->self, e ? n : 0), memory_order_relaxed);
-	/* Nothing else stops a taker that read the note before this store. */
+	/*
+	 * Without a gate only seg_lock_keep() stops a process that read the note before this store.
+	 */
 	return e || seg_lock_keep(s, l, turn);
 }
-/* Before it is let go of: the next holder is not taken for this one. */
+/* Call before the lock is released, so that the next holder is not mistaken for this one. */
 static inline void steal_unnote(_Atomic uint32_t *ring)
 {
 	atomic_store_explicit(ring, 0, memory_order_relaxed);
 }
 bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint32_t owner,
 	   uint32_t qpn, uint16_t *turn);
-/* From any stopped process: its holders only read through a gate, or do nothing to be revoked. */
+/*
+ * As steal(), from any stopped process: holders of such a lock only read through a gate, or need no
+ * revocation.
+ */
 bool steal_from_reader(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring,
 		       uint16_t *turn);
 
@@ -400,7 +410,7 @@ static inline uint64_t cq_slot(const struct hw_cq *cq)
 uint32_t cq_index(void);
 /* Compression: more receives follow, so the CQE may wait for them, until cq_flush(). */
 void cq_may_wait(void);
-/* Do CQEs wait there? Without the lock. */
+/* Do CQEs wait in this CQ? Reads it without the lock. */
 bool cq_waits(const struct seg *s, uint32_t cqn);
 void cq_flush(struct seg *s, uint32_t cqn);
 /* -ECANCELED: the lock was taken over from this thread, and nothing is written. */
@@ -417,8 +427,8 @@ void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /* begin + write + commit. -EOVERFLOW also if the buffer is not mapped. */
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited);
 /*
- * The same for a receive of `rq` that failed or is flushed, under its rq_lock; resp_done() follows
- * when the queue has advanced.
+ * cq_push() for a receive of `rq` that failed or is flushed. Under its rq_lock; the caller then
+ * advances the queue and calls resp_done().
  */
 int cq_push_receive(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_qp *rq);
 
@@ -446,7 +456,10 @@ const struct eng_op *eng_op(uint32_t opcode);
 bool xrc_aim(struct eng_run *r, const struct hw_qp *peer);
 bool xrc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port);
 
-/* dc.c: the target that the WQE names; it answers to the address that the request came from. */
+/*
+ * dc.c. dc_peer(): the target that the WQE names; its answers go to the address that the request
+ * came from.
+ */
 struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port);
 bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port);
 /* Finish the event of a wrong access key that a dead holder of the lock has begun. */
@@ -494,7 +507,7 @@ int atomic_perform(struct eng_run *r);
  */
 bool way_pkey_match(struct eng_run *r, const struct hw_qp_path *w);
 bool way_qkey_match(struct eng_run *r, const struct hw_qp *peer, uint32_t qkey);
-/* The source LID of r->qp's packets. */
+/* The source LID of packets that r->qp sends. */
 uint32_t way_slid(const struct eng_run *r, uint32_t path_bits);
 uint32_t way_path_bits(const struct hw_qp *qp, const struct hw_qp_path *w);
 struct way_to {
@@ -541,27 +554,29 @@ void resp_unlock_pending(struct seg *s, struct hw_qp *qp);
  * From here on all under rq_lock, which may be taken over from a stopped holder at any time: its
  * later stores are dropped and its copies refused.
  */
-/* Number of receives consumed; stored with the next resp_intent(), resp_done() or resp_unlock(). */
+/*
+ * The number of receives consumed. The next resp_intent(), resp_done() or resp_unlock() stores it.
+ */
 uint32_t resp_ci(void);
 void resp_consumed(uint32_t ci);
 /*
  * 1 + the SRQ WQE noted as taken for the QP (0: none), and the SRQ's number. _note: false if the
  * lock was taken over. _unnote: for the SRQ's holder, for any QP.
  */
-/* False: the lock has been taken over. */
+/* Does this thread still hold rq_lock? False: it was taken over. */
 bool resp_is_ours(const struct hw_qp *qp);
 uint32_t resp_noted(void);
 uint32_t resp_noted_srqn(void);
 bool resp_note(struct hw_qp *qp, uint32_t wqe, uint32_t srqn);
 void resp_unnote(struct hw_qp *qp);
-/* The range of WQEs in hw_rq_ahead. */
+/* The range of WQEs that hw_rq_ahead holds. */
 void resp_ahead(uint32_t *first, uint32_t *n);
 bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n);
 /* A message was executed: set the next one's sequence number. */
 void resp_set_psn(struct hw_qp *qp, uint32_t psn);
 /*
- * Note that a receive's CQE will be written at that index of the CQ; ends with resp_done() or
- * resp_unlock(). _written: the CQE of receive `index` is written.
+ * resp_intent(): notes that a receive's CQE will be written at index `at` of the CQ, until
+ * resp_done() or resp_unlock(). resp_written(): notes that the CQE of receive `index` is written.
  */
 void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at);
 void resp_written(struct hw_qp *qp, uint32_t index);
@@ -592,7 +607,8 @@ bool srq_return(struct seg *s, struct hw_qp *qp);
 /* Under rq_lock: a message came in RTR, so raise COMM_EST. */
 void qp_comm_est(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /*
- * Fetch the next receive WQE. 0; -ENOENT none posted; -ETIMEDOUT; -EFAULT, -ESRCH... of its memory.
+ * Fetches the next receive WQE. 0; -ENOENT: none is posted; -ETIMEDOUT; -EFAULT, -ESRCH...: its
+ * memory.
  */
 int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_recv *rv);
 /* Add the buffers of that receive to r->remote, for at most `need` bytes. */
@@ -607,8 +623,8 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 /* The responder fails: ERR, async event (-1: none), flush. */
 bool resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type);
 /*
- * Turn the error of a mem_* call between r->local and r->remote into an outcome. ENG_FAILED with
- * r->why ENG_W_LOCAL_FAULT, ENG_W_REMOTE_FAULT or _REFUSED; or ENG_SILENT.
+ * Translates the error of a mem_* call between r->local and r->remote: ENG_FAILED with r->why
+ * ENG_W_LOCAL_FAULT, ENG_W_REMOTE_FAULT or _REFUSED; or ENG_SILENT.
  */
 enum eng_out resp_copy_failed(struct eng_run *r, int rc);
 /* sq.c */
@@ -619,10 +635,10 @@ enum eng_out resp_copy_failed(struct eng_run *r, int rc);
  * over a reset (uct_dc_mlx5_iface_reset_dci()).
  */
 int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
-/* Compression: note that completions wait in the CQ of r->to; let them wait no longer. */
+/* Compression. _note: completions now wait in the CQ of r->to; _flush: writes those of this run. */
 void sq_note_waiting(struct eng_run *r);
 void sq_flush_waiting(struct eng_run *r);
-/* Execute what was rung for. */
+/* Executes the WQEs up to the last doorbell. */
 void sq_resume(struct seg *s, uint32_t qpn);
 /*
  * Polled doorbells: the next store to a UAR may overwrite one before it is seen, so a changed
@@ -657,11 +673,11 @@ bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overta
  * migration that the peer refuses.
  */
 bool mig_request(struct eng_run *r, struct hw_qp *peer, uint32_t port);
-/* A packet of the other end was accepted, with that MigReq. */
+/* A packet of the other end was accepted; `requests` is its MigReq. */
 void mig_met(struct hw_qp *qp, bool requests);
-/* Does r->qp take the answer that comes by r->back? */
+/* Does r->qp accept an answer that arrives on the path r->back? */
 bool mig_answer_comes(struct eng_run *r, const struct hw_qp *peer);
-/* The peer has answered r->qp. */
+/* Called when the peer's answer was accepted. */
 void mig_answer(struct eng_run *r, const struct hw_qp *peer);
 /* Under sq_lock, after the last retry. True: the WQE is executed again, on the alternate path. */
 bool mig_retries_end(struct eng_run *r);
@@ -677,7 +693,10 @@ void park_rouse(struct seg *s, uint32_t slot);
 bool park_ready(struct hw_qp *qp);
 /* Has this QP's WQE waited ENG_PATIENCE_NS for a lock? */
 bool park_patience_ends(struct hw_qp *qp);
-/* The same within ENG_LOOK_NS: of processes that have many of these, few are woken. */
+/*
+ * Asks the process's device thread to look within ENG_LOOK_NS; wakes it only if it would sleep
+ * longer.
+ */
 void park_look(struct seg *s, uint32_t slot);
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);

@@ -39,8 +39,8 @@ static inline bool mig_is_busy(const struct hw_qp *qp)
 }
 
 /*
- * BTH:MigReq of the packets that left by path `w`. If the QP has migrated meanwhile, these are from
- * before, when it was armed.
+ * BTH:MigReq of packets that were sent on path `w`. If the QP has migrated since, it was armed when
+ * it sent them.
  */
 static inline bool mig_requests(const struct hw_qp *qp, const struct hw_qp_path *w)
 {
@@ -63,7 +63,7 @@ static inline void ack_end(struct hw_qp *qp)
 {
 	uint32_t seq = atomic_load_explicit(&qp->ack_seq, memory_order_relaxed);
 
-	/* A responder that stops waiting may store the same value at the same time. */
+	/* A responder that gives up waiting may store the same value at the same time: harmless. */
 	if (seq & 1)
 		atomic_store_explicit(&qp->ack_seq, seq + 1, memory_order_release);
 }

@@ -195,7 +195,7 @@ static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const st
 {
 	enum eng_why why = resp_buffers(r, peer, r->dest, rv, r->local.len);
 
-	/* As a datagram that is too long, see deliver() of ud.c. */
+	/* UC drops a message that is too long, as ud.c's deliver() drops a datagram. */
 	if (why == ENG_W_RECV_LENGTH && !eng_acks(r->transport) && !rv->from_srq) {
 		eng_count(r->s, peer, HW_QC_RESP_LOCAL_LENGTH_ERROR);
 		return ENG_SILENT;
@@ -210,7 +210,10 @@ static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const st
 enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	bool writes = op->kind == ENG_K_WRITE;
-	/* The key comes with the first packet; the last one takes the receive. UC drops either. */
+	/*
+	 * With several packets, the first one brings the key and the last one takes the receive, so
+	 * a wrong key takes none. UC drops the message either way.
+	 */
 	bool several = eng_npkts(r->local.len, r->qp->mtu) > 1 || !eng_acks(r->transport);
 	struct eng_recv rv;
 	enum eng_why why;
@@ -299,8 +302,8 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 	if (r->why == ENG_W_REMOTE_ALIGN)
 		return rc_refuse(r, peer, r->why, IBV_EVENT_QP_REQ_ERR);
 	/*
-	 * The atomic is executed and must not be repeated. Only the place for its answer may be
-	 * looked up again.
+	 * The atomic must not be executed again. If keys were revoked, look up only the place for
+	 * its answer.
 	 */
 	sgl_init(&r->remote);
 	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)&r->was, r->atomic.size);

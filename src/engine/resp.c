@@ -65,8 +65,8 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 		struct iovec to[2] = {{&dbr, 4}, {wqe, bytes}};
 
 		/*
-		 * The copy goes to the segment: prevent it if the lock is taken over from this
-		 * thread.
+		 * The copy goes to the segment, so it passes this thread's gate: it must not happen
+		 * after the lock was taken over.
 		 */
 		mem_gate = e ? &e->gate : NULL;
 		rc = mem_readv(s, qp->mem, from, 2, to, 2);
@@ -250,7 +250,8 @@ enum eng_out resp_copy_failed(struct eng_run *r, int rc)
 }
 
 /*
- * Can payload, CQE and owner byte be written in one call? If all are in one other process's memory.
+ * Can one call write payload, CQE and owner byte? Yes, if all are in the memory of one other
+ * process.
  */
 static bool can_merge(const struct eng_run *r, const struct hw_cq *cq)
 {
@@ -261,8 +262,8 @@ static bool can_merge(const struct eng_run *r, const struct hw_cq *cq)
 }
 
 /*
- * Compression: this completion may wait for the next ones if this run has more in hand, and they
- * come soon.
+ * Compression: lets this completion wait for the next ones if this run has more WQEs that follow
+ * soon.
  */
 static void may_wait(const struct eng_run *r)
 {
@@ -294,7 +295,7 @@ static void ack_begin(struct eng_run *r)
 {
 	uint32_t seq = atomic_load_explicit(&r->qp->ack_seq, memory_order_relaxed);
 
-	if (r->ce < WQE_CE_ALWAYS) /* this QP gets no CQE of its own */
+	if (r->ce < WQE_CE_ALWAYS) /* unsignaled: this QP gets no CQE of its own for the message */
 		return;
 	atomic_store_explicit(&r->qp->ack_seq, seq | 1, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
@@ -320,7 +321,7 @@ static void ack_wait(struct hw_qp *qp, uint32_t seq)
 		if (i % ACK_SPINS)
 			continue;
 		waited = eng_clock() - start;
-		/* that thread is stopped: do not wait for it again */
+		/* the thread that should write the CQE is stopped: never wait for it again */
 		if (waited >= ENG_ACK_WAIT_NS) {
 			atomic_compare_exchange_strong(&qp->ack_seq, &seq, seq + 1);
 			return;

@@ -49,7 +49,7 @@ static_assert(PAIR(rq_ci, rx_turn) && PAIR(next_rcv_psn, msn) && PAIR(rx_srq_wqe
  */
 static TLS_IE struct {
 	uint64_t pos, note, ahead, psn, intent;
-	uint32_t ci;   /* receives consumed, to be stored with the next turn */
+	uint32_t ci;   /* receives consumed; the next turn stores it */
 	uint16_t lock; /* its turn */
 } held;
 
@@ -135,7 +135,7 @@ void resp_set_psn(struct hw_qp *qp, uint32_t psn)
 		swap(PSN(qp), &held.psn, tag | msn << 32 | psn);
 }
 
-/* Does nothing after the lock was taken over: the new holder has an intent of its own. */
+/* Stores the intent, unless the lock was taken over: then the intent is the new holder's. */
 static void intend(struct hw_qp *qp, uint32_t state, uint32_t cqn, uint32_t value)
 {
 	uint64_t tag = held.intent & ~(TAG24 - 1);
@@ -241,8 +241,8 @@ static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp
 		intend_nothing(qp);
 		return;
 	}
-	/* The next holder of the CQ's lock counts the CQE that it wrote. */
-	if (cq_lock(s, cq, cqn)) /* the next holder of this lock tries again */
+	/* If the dead holder also held the CQ's lock, cq_lock() counts the CQE that it wrote. */
+	if (cq_lock(s, cq, cqn)) /* leave it to the next holder of rq_lock */
 		return;
 	written = was_written(s, qpn, cq, want);
 	noted = resp_noted();
@@ -269,7 +269,7 @@ static void new_tag(uint64_t *w, uint64_t tag)
 		was = load(w);
 }
 
-/* From here on, stores of the old holder have no effect when it continues. */
+/* Takes the lock over from a stopped holder, whose later stores then have no effect. */
 static bool take_over(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (!steal(s, &qp->rq_lock, &qp->rx_ring, qp->mem.slot, qpn, &held.lock))
@@ -306,7 +306,7 @@ static inline __attribute__((always_inline)) int resp_begin(struct seg *s, struc
 	held.ahead = load(AHEAD(qp));
 	held.intent = load(INTENT(qp));
 	POINT("resp-locked");
-	/* The gate was shut, or the lock was lost before the words were read: nothing has begun. */
+	/* Nothing has begun yet, so give up if the gate was shut or the lock was lost. */
 	if (__builtin_expect(!ours || !seg_lock_has_turn(s, &qp->rq_lock, held.lock) ||
 				     (gate && gate_word(gate) & GATE_REVOKED),
 			     0)) {

@@ -36,7 +36,7 @@ static uint64_t use_word(struct seg *s, uint64_t who)
 	return atomic_load(&s->hdr->epoch) << SEG_RING_BITS | who;
 }
 
-/* Called before the entry is used: running_wait() looks at all entries below `high`. */
+/* Raises `high` before the entry is used, because running_wait() looks only at entries below it. */
 static void raise_high(struct seg_proc *p, uint32_t high)
 {
 	uint32_t was = atomic_load_explicit(&p->rings_high, memory_order_relaxed);
@@ -111,9 +111,9 @@ static bool in_the_way(const struct waiting *w, uint64_t use)
 }
 
 /*
- * The thread makes no progress: is it certain that it will copy nothing? A copy in adopted memory
- * comes when the thread is continued, and may come only where nobody looks: in chunks of a key that
- * ends, or of memory that has been given back.
+ * The thread makes no progress. Is it certain that it will do no harmful copy? A copy in adopted
+ * memory happens when the thread is continued, and is harmless only where nobody looks: in chunks
+ * of a key that ends, or of memory that was given back.
  */
 static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 {

@@ -190,7 +190,7 @@ void sig_load(struct seg *s, const struct hw_mkey *mk, const uint8_t *bsf, uint3
 	}
 }
 
-/* Do blocks of both sides begin here? */
+/* Is offset `data` the start of a block on both sides? */
 static bool block_begins(const struct sig_key *k, uint64_t data)
 {
 	return !(k->mem.bytes && data % k->mem.block) && !(k->wire.bytes && data % k->wire.block);
@@ -235,7 +235,10 @@ enum eng_out sig_set_psv(struct eng_run *r)
 	r->why = ENG_W_WQE_MALFORMED;
 	if (r->bytes != 2 * WQE_SEG)
 		return ENG_FAILED;
-	/* Until it is set eng_psv_quiesce() waits for this thread, even if it is stopped. */
+	/*
+	 * GATE_BUSY: until the PSV is set, eng_psv_quiesce() waits for this thread, even if it is
+	 * stopped.
+	 */
 	if (!gate_pass(&r->ring->gate, GATE_BUSY))
 		return ENG_AGAIN;
 	o = sig_obj(r->s, HW_OBJ_PSV, LAYOUT_GET32(wqe_psv, seg, psv_index), r->qp->pdn);
@@ -243,7 +246,7 @@ enum eng_out sig_set_psv(struct eng_run *r)
 	if (o)
 		atomic_store_explicit(&o->psv, LAYOUT_GET(wqe_psv, seg, transient_signature),
 				      memory_order_relaxed);
-	gate_reset(&r->ring->gate); /* nobody could shut it meanwhile */
+	gate_reset(&r->ring->gate); /* a BUSY gate cannot be shut, so reset it */
 	POINT("psv-set");
 	r->why = o ? ENG_W_NONE : ENG_W_SIG_PSV;
 	return o ? ENG_DONE : ENG_FAILED;

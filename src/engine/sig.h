@@ -32,9 +32,9 @@ struct sig_domain {
 
 struct sig_key {
 	struct sig_domain mem, wire;
-	bool same;        /* both have the same blocks, so bytes of signatures may be copied */
-	uint64_t check;   /* bits of the input's signature that must be right */
-	uint64_t copy;    /* bits of it that go to the output */
+	bool same;        /* both sides have the same blocks, so signatures may be copied */
+	uint64_t check;   /* which bits of the input's signature must be right */
+	uint64_t copy;    /* which bits of it are copied to the output */
 	uint64_t longest; /* bytes of data */
 	struct crypto_fmt crypto;
 };

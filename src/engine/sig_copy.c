@@ -19,7 +19,7 @@
 
 #define CHUNK 2048
 
-/* The block of one side in which the transfer is. */
+/* The position of a transfer on one side of a key: in which block, and where in it. */
 struct place {
 	uint64_t block; /* its number */
 	uint32_t done;  /* bytes of its data */
@@ -41,7 +41,7 @@ struct flow {
 	bool out;    /* to the wire */
 	uint64_t at; /* in the key's memory */
 	struct place mem, wire;
-	uint64_t in; /* the signature of the block that came in */
+	uint64_t in; /* the signature read with the current block */
 	/* A signature on the wire, in pieces: `moved` bytes of it. */
 	bool in_sig;
 	uint32_t moved;
@@ -151,7 +151,7 @@ static bool escapes(const struct sig_domain *d, uint64_t v)
 	       (d->escape_app || (d->escape_appref && (uint32_t)v == UINT32_MAX));
 }
 
-/* Only the first error of a block is noted: guard, application tag, reference tag. */
+/* Checks a block and records its first error: guard, then application tag, then reference tag. */
 static void sig_check(struct flow *f, const struct sig_domain *d, const struct place *at, bool cut)
 {
 	uint64_t actual = sum_end(d, at), wrong = (f->in ^ actual) & f->k.check;
@@ -277,7 +277,7 @@ static int memory_ends(struct flow *f)
 	return 0;
 }
 
-/* All bytes of a signature on the wire were moved. */
+/* Called when all bytes of a signature on the wire were moved. */
 static int wire_ends(struct flow *f, bool cut)
 {
 	const struct sig_domain *d = &f->k.wire;
@@ -303,7 +303,10 @@ static int data_ends(struct flow *f)
 	bool wire = is_full(d, &f->wire);
 	int rc = 0;
 
-	/* What comes in waits for its signature, which may be copied. */
+	/*
+	 * A block that comes from the wire ends in memory only after its signature has arrived,
+	 * which may be copied.
+	 */
 	if (is_full(&f->k.mem, &f->mem) && (f->out || !wire))
 		rc = memory_ends(f);
 	if (!wire || rc)
@@ -415,7 +418,7 @@ static bool note_told(struct eng_run *r, struct hw_mkey *mk)
 	if (!gate_pass(&r->ring->gate, GATE_BUSY))
 		return false;
 	atomic_store_explicit(&mk->sig_told, 1, memory_order_relaxed);
-	gate_reset(&r->ring->gate); /* nobody could shut it meanwhile */
+	gate_reset(&r->ring->gate); /* a BUSY gate cannot be shut, so reset it */
 	return true;
 }
 
@@ -437,9 +440,9 @@ static int report(struct eng_run *r, const struct flow *f, bool local)
 	rc = cq_push(r->s, local ? r->qp->cqn_snd : r->to.cqn, &c, true);
 	POINT("sig-reported");
 	mem_gate = &r->ring->gate;
-	if (rc) /* a CQ that is in error, or whose owner is gone, took no report */
+	if (rc) /* a CQ in error, or whose owner is gone, has not received the report */
 		return rc == -ETIMEDOUT ? rc : 0;
-	/* Not earlier: a process that dies before has told nobody. */
+	/* Note this after the CQE: if this process dies before, nobody has been told. */
 	return note_told(r, mk) ? 0 : -ECANCELED;
 }
 
@@ -463,15 +466,15 @@ static int end_close(struct eng_run *r, struct end *e)
 	if (rc || !e->f.err.syndrome)
 		return rc;
 	/*
-	 * Before the report, which is made once for a key: this WQE may be executed again. Not for
-	 * what the peer of a rendezvous reads.
+	 * Set this before the report, which is not repeated if this WQE is executed again. What the
+	 * peer of a rendezvous reads does not stop our queue.
 	 */
 	if (e->local && r->app_op != CQE_TM_CONSUMED && LAYOUT_GET(qpc, r->qp->qpc, drain_sigerr))
 		r->qp->sq_drain = 1;
 	return report(r, &e->f, e->local);
 }
 
-/* A part of the list that is no signature key. */
+/* Moves a part of the list that is not a signature key. */
 static int plain(struct eng_run *r, struct end *e, uint8_t *p, uint64_t *n)
 {
 	struct mem_slot mem;
@@ -551,7 +554,10 @@ static int copy(struct eng_run *r, struct ends *e)
 	return rc ? rc : end_close(r, &e->to);
 }
 
-/* Data units need much room on the stack: each of these two frames has that of one list. */
+/*
+ * A crypto_flow needs much stack, so copy_crypto_to() and copy_crypto_from() have a frame each, for
+ * one list.
+ */
 __attribute__((noinline)) static int copy_crypto_to(struct eng_run *r, struct ends *e)
 {
 	struct crypto_flow c;

@@ -19,7 +19,7 @@
 #include <infiniband/verbs.h>
 
 #define UAR_CQ_DOORBELL 0x20
-#define UAR_BF_FIRST 0x800 /* first of the send doorbell registers, one every 0x100 bytes */
+#define UAR_BF_FIRST 0x800 /* the first send doorbell register; there is one every 0x100 bytes */
 #define UAR_BF_MASK 0xff
 #define SQ_NOTED 0x80000000u /* marks a noted doorbell record, whose index has only 16 bits */
 
@@ -70,8 +70,7 @@ int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off
 }
 
 /*
- * Fetch the WQE at r->ci, unwrapped, with its control segment. 0, > 0 enum eng_why, < 0 mem_*
- * error.
+ * Fetches the WQE at r->ci into r->wqe, without wrapping. 0; > 0: enum eng_why; < 0: mem_* error.
  */
 static int sq_fetch(struct eng_run *r, uint32_t pi)
 {
@@ -100,7 +99,8 @@ static int sq_fetch(struct eng_run *r, uint32_t pi)
 }
 
 /*
- * Before a completion waits: if this process dies, eng_proc_died() finds its CQ by nothing else.
+ * Call before a completion waits: if this process dies, only this count makes eng_proc_died() look
+ * for its CQ.
  */
 static void count_foreign(struct seg *s, uint32_t n)
 {
@@ -309,7 +309,7 @@ static bool step(struct eng_run *r, uint32_t pi)
 		return sq_fail_run(r, (enum eng_why)rc);
 	if (r->transport->streams && dc_stream_errored(r))
 		return sq_flush_stream(r);
-	/* What waits is not kept waiting for other work than messages. */
+	/* Waiting completions may wait for further messages, but not for other operations. */
 	if (__builtin_expect(r->waits != SEG_NONE, 0) && !eng_op(r->opcode)->cqe)
 		sq_flush_waiting(r);
 	out = execute(r);
@@ -384,13 +384,13 @@ void sq_note_record(struct seg *s, struct hw_qp *qp)
 	atomic_store(&qp->sq_seen, rec);
 }
 
-/* Parked without a WQE: the FIN that this QP is owed cannot be received yet. */
+/* The QP has no WQE in hand, but is parked for a FIN that cannot be received yet. */
 static bool parked_for_fin(const struct hw_qp *qp)
 {
 	return qp->fin_owed == HW_FIN_PARKED;
 }
 
-/* Receive it. WQEs do not wait for that. */
+/* Receives the FIN. WQEs do not wait for it. */
 static void fin(struct eng_run *r, uint32_t pi)
 {
 	struct hw_qp *qp = r->qp;
@@ -533,5 +533,8 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 		if (!qp || uar_is("qp", n, qp->uar, uar))
 			eng_ring_sq(s, n);
 	}
-	/* The rest of a BlueFlame copy: ignored, as the WQE is in the queue, too. */
+	/*
+	 * Other offsets are the rest of a BlueFlame copy. Ignore them: the WQE is in the queue,
+	 * too.
+	 */
 }

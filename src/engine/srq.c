@@ -48,7 +48,7 @@ static uint64_t srq_kept(const struct hw_srq *srq)
 	return __atomic_load_n(&srq->kept, __ATOMIC_ACQUIRE);
 }
 
-/* A new holder drops what the last one kept, or was about to keep. */
+/* Makes a new holder drop the WQEs that the last one kept, or was about to keep. */
 static void srq_drop_kept(struct hw_srq *srq)
 {
 	uint64_t was = srq_kept(srq);
@@ -155,7 +155,7 @@ static TLS_IE struct {
 	uint16_t turn;
 } held;
 
-/* `n` WQEs are kept from now on. False: the lock was taken over from this thread. */
+/* Stores that `n` WQEs are kept. False: the lock was taken over from this thread. */
 static bool srq_keep(struct hw_srq *srq, uint32_t first, uint32_t n)
 {
 	uint64_t to = (held.kept & ~(KEPT_TAG - 1)) | (uint64_t)n << 32 | first;
@@ -167,7 +167,7 @@ static bool srq_keep(struct hw_srq *srq, uint32_t first, uint32_t n)
 	return true;
 }
 
-/* Take over from a stopped holder: when it continues, it can no longer move the queue. */
+/* Takes the lock over from a stopped holder, which can then no longer move the queue. */
 static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
 	struct hw_qp *qp;
@@ -209,7 +209,7 @@ static int srq_begin(struct seg *s, struct hw_srq *srq, uint32_t srqn, int rc, u
 		return -ETIMEDOUT;
 	*pos = srq_pos(srq);
 	held.kept = srq_kept(srq);
-	/* Otherwise these may be the words of a thread that has taken the lock over. */
+	/* If the lock was lost meanwhile, these words may belong to the new holder. */
 	return seg_lock_has_turn(s, &srq->lock, held.turn) ? 0 : -ETIMEDOUT;
 }
 
@@ -325,7 +325,10 @@ static int srq_fetch_ahead(struct eng_run *r, struct hw_srq *srq, uint64_t pos, 
 	if (!srq_keep(srq, 0, 0))
 		return -ETIMEDOUT;
 	POINT("srq-ahead-none");
-	/* The copy goes to the segment: prevent it if the lock is taken over from this thread. */
+	/*
+	 * The copy goes to the segment, so it passes this thread's gate: it must not happen after
+	 * the lock was taken over.
+	 */
 	mem_gate = &r->ring->gate;
 	rc = mem_readv(r->s, srq->mem, from, 2, to, 2);
 	mem_gate = NULL;
@@ -427,7 +430,7 @@ static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64
 
 #define RETURN_TRIES 3 /* each time, the lock is taken over from a stopped holder */
 
-/* False: the receive is still in hand. */
+/* Gives a receive back to its SRQ. False: this QP still has it. */
 static bool give_back(struct seg *s, struct hw_qp *qp,
 		      int (*lock)(struct seg *, struct hw_srq *, uint32_t, uint64_t *))
 {
@@ -465,7 +468,7 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	    resp_noted_srqn() != r->to.srqn && /* taken for a message that was never sent again */
 	    !give_back(r->s, qp, srq_lock))
 		return -ETIMEDOUT;
-	if (resp_noted()) /* taken earlier and not completed */
+	if (resp_noted()) /* it was taken at an earlier attempt and not completed */
 		rc = mem_read(r->s, srq->mem,
 			      srq->va + ((uint64_t)(resp_noted() - 1) << srq->log_stride), r->rx,
 			      bytes);

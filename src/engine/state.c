@@ -83,8 +83,8 @@ bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to)
 }
 
 /*
- * States of hw_qp.sq_fail and rx_fail (event_mark()): 0 nothing, 1 + QP_QUIET, else 2 + the event.
- * A DCT does not fail; what it notes there is its drain.
+ * Values of hw_qp.sq_fail and rx_fail (event_mark()): 0: nothing; 1 + QP_QUIET: no event; else 2 +
+ * the event. In a DCT, which does not fail, they note its drain.
  */
 #define FAIL_NOTE(event) ((uint32_t)((event) + 2))
 #define FAIL_EVENT(note) ((int)((note) % HW_EV_SEQ) - 2)
@@ -108,7 +108,9 @@ void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *not
 	atomic_signal_fence(memory_order_seq_cst);
 	if (!failed)
 		return;
-	/* Not earlier: the device thread would raise the event, and find the note again. */
+	/*
+	 * Wake it after the note is cleared, or it would find the note and raise the event again.
+	 */
 	park_rouse(s, qp->mem.slot);
 	POINT("fail-roused");
 	eng_qp_event_pay(s, qp, qpn);
@@ -116,7 +118,7 @@ void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *not
 
 bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int ib_event_type)
 {
-	/* If ERR is set already, a note would belong to another failure. */
+	/* In ERR already: leave no note, which would belong to another failure. */
 	if (atomic_load(&qp->state) == PRM_QP_STATE_ERR)
 		return false;
 	*note = FAIL_NOTE(ib_event_type) |
@@ -154,19 +156,22 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	*nbb = ds ? (ds + WQE_BB / WQE_SEG - 1) / (WQE_BB / WQE_SEG) : 1;
 	cqe_init(&c, CQE_REQ_ERR, qp, qpn, ci);
 	LAYOUT_SET(cqe64, c.b, send_opcode, LAYOUT_GET(wqe_ctrl, ctrl, opcode));
-	/* A WQE that failed before its CQE was written still gets its own error. */
+	/*
+	 * The first flushed WQE may have failed before its CQE was written: then it gets its own
+	 * error.
+	 */
 	cqe_set_error(&c, qp->sq_out > 1 ? (enum eng_why)(qp->sq_out - 1) : ENG_W_FLUSHED_SQ);
 	rc = cq_push(s, qp->cqn_snd, &c, true);
 	if (rc)
 		return rc;
-	/* sq_fail_run() has counted the others */
+	/* sq_fail_run() counts the other errors */
 	if (c.why == ENG_W_FLUSHED_SQ)
 		hw_use_error(s, qp->hca, CQE_SYND_WR_FLUSH);
 	eng_count(s, qp, HW_QC_REQ_CQE_FLUSH_ERROR);
 	return 0;
 }
 
-/* A WQE that was executed gets its own completion, not a flush error. */
+/* The WQE at the head was executed, but its CQE is missing: write that, not a flush error. */
 static int flush_owed(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, uint32_t *nbb)
 {
 	uint8_t ctrl[WQE_BB];
@@ -318,7 +323,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (qp->srqn != SEG_NONE)
 		tm_settle(s, qp, qpn, false);
-	/* Programs wait for the completion, which is not this QP's but the entry's. */
+	/* Programs wait for the entry's completion, even if this QP is reset. */
 	if (resp_noted() & TM_SECOND && !tm_second(s, qp, qpn))
 		tm_settle(s, qp, qpn, true);
 	qp->fin_owed = HW_FIN_NONE;
@@ -389,7 +394,7 @@ static void unlock_queues(struct seg *s, struct hw_qp *qp)
 	seg_unlock(s, &qp->sq_lock);
 }
 
-/* Lock both queues, or none. While we hold both, no thread moves data for this QP. */
+/* Locks both queues or none. While both are locked, no thread moves data for this QP. */
 static int lock_queues(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
 {
 	int sq = seg_lock(s, &qp->sq_lock, ns), rq;
@@ -454,6 +459,10 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		park_look(s, qp->mem.slot); /* its device thread watches for later posts */
 	}
 	unlock_queues(s, qp);
+	/*
+	 * After this command, a program may assume that the CQ already has all completions of the
+	 * QP's receives.
+	 */
 	if (to == PRM_QP_STATE_RST || to == PRM_QP_STATE_ERR)
 		flush_cqs(s, qp);
 	if (to == PRM_QP_STATE_RTS)
@@ -487,7 +496,10 @@ int eng_dct_drain(struct seg *s, uint32_t dctn)
 
 	if (!dct)
 		return -EINVAL;
-	/* As in eng_arm_cq(): if a fork child dies here, the owner looks at its queues. */
+	/*
+	 * If a fork child dies here, this count makes the owner look at its queues (as in
+	 * eng_arm_cq()).
+	 */
 	if (foreign)
 		atomic_fetch_add(&p->foreign, 1);
 	rc = drain(s, dct, dctn);

@@ -12,7 +12,7 @@
 #include "hw/qp.h"
 #include "segment/proc.h"
 
-/* Might that thread have the lock of the QP's responder, or be about to take it? */
+/* May the thread hold the lock of this QP's responder, or be about to take it? */
 static bool works_for(struct seg *s, uint32_t who, uint32_t qpn)
 {
 	const struct hw_qp *qp = hw_qp(s, who - 1);
@@ -21,8 +21,9 @@ static bool works_for(struct seg *s, uint32_t who, uint32_t qpn)
 }
 
 /*
- * False: the holder runs, or is in the middle of what cannot be taken over. `minds`: as for
- * gate_shut(); 0: a holder without a gate does nothing that must be revoked.
+ * Shuts the gates of the holder, or of all possible holders. False: the holder runs, or is doing
+ * what cannot be taken over. `minds`: as for gate_shut(); 0: a holder without a gate needs no
+ * revocation.
  */
 static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t turn, uint32_t qpn,
 		       uint32_t minds)
@@ -43,7 +44,10 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t tur
 			return false;
 		any = true;
 	}
-	/* A command under a responder's lock changes several words, so it cannot be taken over. */
+	/*
+	 * No gate was found under a responder's lock: a command holds it, changes several words,
+	 * and cannot be taken over.
+	 */
 	return (any || qpn == SEG_NONE) && p && seg_proc_stopped(s, slot);
 }
 

@@ -54,7 +54,7 @@ struct t_cq {
 	uint8_t *buf;
 	__be32 *dbr;
 	struct hw_cq *hw;
-	uint32_t evq[2]; /* of completions, of async events */
+	uint32_t evq[2]; /* event queues for completions and for async events */
 };
 
 struct t_srq {
@@ -78,7 +78,7 @@ struct t_qp {
 	uint32_t evq;
 };
 
-enum { T_SET_CI = 0, T_ARM = 1 }; /* Index of a dword in a CQ's doorbell record. */
+enum { T_SET_CI = 0, T_ARM = 1 }; /* Indices of dwords in a CQ's doorbell records. */
 
 #define T_MEM (1u << 18)
 #define T_SQ_LOG 6 /* WQEBBs */
@@ -96,7 +96,7 @@ int tb_setup(void **state);
 int tb_teardown(void **state);
 
 uint32_t t_evq(struct tb *t);
-/* The type of the next event; -1: none. */
+/* Takes the next event and returns its type; -1: none. */
 int t_event(struct tb *t, uint32_t evq);
 void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_bytes);
 uint32_t t_key(struct tb *t, uint32_t pd, void *mem, uint64_t len, uint32_t access);

@@ -48,7 +48,7 @@ static int ahead_teardown(void **state)
 	return bed_teardown(&p);
 }
 
-/* One message for each byte that comes from the parent, with its number as content. */
+/* Sends a message for each byte that the parent writes; its content is its number. */
 static void child_sends(struct bed *e)
 {
 	struct t_qp *c = t_qp_make(e->p.t, 0, PRM_ST_RC, NULL);
@@ -106,7 +106,7 @@ static void came(struct ahead *x, uint32_t n, uint32_t at)
 	assert_int_equal(x->mem[n * MSG], 'a' + n);
 }
 
-/* WQEs that follow each other in memory are kept, and a jump ends what is kept. */
+/* Reading ahead keeps WQEs that follow each other in memory, and stops where the list jumps. */
 static void the_list_is_followed(void **state)
 {
 	static const uint32_t order[] = {0, 1, 2, 7, 8, 9, 3, 12, 13, 5};
@@ -180,7 +180,7 @@ static void without_a_place_they_come_one_by_one(void **state)
 	EXPECT_OK(x->e);
 }
 
-/* A receive in hand that goes back to the list comes before those that are kept. */
+/* A receive that a QP returns to the list comes before those that are kept. */
 static void one_goes_back(void **state)
 {
 	struct ahead *x = *state;
@@ -193,7 +193,7 @@ static void one_goes_back(void **state)
 	message(x);
 	came(x, 0, 0);
 	assert_int_equal(KEPT(x->srq.hw), 3);
-	d->hw->rx_srq_wqe = 1 + 12; /* taken from another list position, and never completed */
+	d->hw->rx_srq_wqe = 1 + 12; /* a receive taken elsewhere in the list, and never completed */
 	d->hw->rx_srqn = (d->hw->rx_srqn & 0xff000000) | x->srq.srqn;
 	post(x, 12, 1, 13);
 	*x->srq.dbr = htobe32(--x->srq.posted);
@@ -205,8 +205,8 @@ static void one_goes_back(void **state)
 }
 
 /*
- * The sender is stopped before it reads ahead; another one takes over. What that one keeps stays
- * as it is when the first goes on, whatever is in the program's memory by then.
+ * A sender is stopped before it reads ahead, and another one takes over. When the first goes on, it
+ * does not change what the other keeps, whatever the program's memory contains by then.
  */
 static void a_late_reader_changes_nothing(void **state)
 {

@@ -48,7 +48,7 @@ static void test_compare_and_swap(void **state)
 	post(p, MLX5_OPCODE_ATOMIC_CS, 0, (uint64_t[]){0x1122334455667788, 5}, 2, 64, 8);
 	assert_true(*word(p->a, 0) == 5);
 	assert_true(*word(p->b, 64) == 0x1122334455667788);
-	/* not equal: the word stays */
+	/* the comparison fails, so the word stays */
 	post(p, MLX5_OPCODE_ATOMIC_CS, 0, (uint64_t[]){9, 5}, 2, 64, 8);
 	assert_true(*word(p->a, 0) == 0x1122334455667788);
 	assert_true(*word(p->b, 64) == 0x1122334455667788);
@@ -111,7 +111,7 @@ static void test_masked_of_4_bytes(void **state)
 	assert_true(*word(p->b, 16) == TWO(0x66660000, 0xaabb3344));
 }
 
-/* A requester with an old PSN (its state was lost): the atomic is not executed twice. */
+/* A requester that lost its state repeats an old PSN: the atomic is not executed twice. */
 static void test_a_duplicate_is_not_executed(void **state)
 {
 	struct t_pair *p = *state;

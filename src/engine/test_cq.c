@@ -34,7 +34,7 @@ static void armed_fires_once(void **state)
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1); /* not armed */
 	assert_non_null(t_poll(&p->a->cq));
-	arm_on(p->a, T_UAR + 1, 0, 0); /* not the CQ's uar_page: ignored */
+	arm_on(p->a, T_UAR + 1, 0, 0); /* a doorbell on another UAR page than the CQ's is ignored */
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
 	assert_non_null(t_poll(&p->a->cq));
@@ -45,8 +45,8 @@ static void armed_fires_once(void **state)
 	nop(p->a);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), -1);
 	/*
-	 * A completion above the consumer index, after the one that had the event: the event comes
-	 * at once.
+	 * Arming finds a completion that the program has not consumed and that had no event: the
+	 * event comes at once.
 	 */
 	arm(p->a, 1, 0);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[0]), 0);
@@ -121,7 +121,7 @@ static void armed_for_solicited(void **state)
 	assert_non_null(t_poll(&p->b->cq));
 	wr.fm_ce_se = 0;
 	t_post(p->a, &wr);
-	arm(p->b, 2, 1); /* an unseen CQE, but not a solicited one */
+	arm(p->b, 2, 1); /* the unseen CQE is not solicited */
 	assert_int_equal(t_event(p->t, p->b->cq.evq[0]), -1);
 	wr.fm_ce_se = T_SOL;
 	t_post(p->a, &wr);
@@ -279,14 +279,14 @@ static void resize(void **state)
 		eng_cq_resize(&p->t->s, cq->cqn, mem_self(&p->t->s), (uintptr_t)next.buf, 7, 64),
 		0);
 	nop(p->a);
-	/* The old buffer ends with the resize CQE... */
+	/* The last CQE in the old buffer is the resize CQE, */
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 3);
 	t_expect_done(p->a, MLX5_OPCODE_NOP, 4);
 	c = t_poll(cq);
 	assert_non_null(c);
 	assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_RESIZE_CQ);
 	t_assert_empty(cq);
-	/* ...and the new one continues after its index. */
+	/* and the new buffer continues after its index. */
 	next.ci = cq->ci;
 	c = t_poll(&next);
 	assert_non_null(c);

@@ -8,15 +8,15 @@
 
 #define PLAIN 0x20000 /* other memory of a QP */
 #define SIZES 5
-#define SHORTEST 1100 /* umr_of() makes two parts, the first of 1001 bytes */
+#define SHORTEST 1100 /* umr_of() makes two parts; the first has 1001 bytes */
 
-/* What mlx5dv_wr_set_mkey_crypto() writes: an order, and the size of units. */
+/* Arguments of mlx5dv_wr_set_mkey_crypto(): the order, and the size of data units. */
 struct cfmt {
 	uint8_t order;
 	uint32_t bs; /* index in f_sizes */
 };
 
-/* A crypto key; with signatures, if `sig` has any. */
+/* A crypto key. It also has signatures if `sig` describes any. */
 struct ckey {
 	struct skey sig;
 	struct cfmt c;
@@ -152,8 +152,8 @@ static void stream(const struct ckey *k, uint8_t *p, uint32_t n, uint64_t first,
 }
 
 /*
- * The images of `n` bytes of plain data on both sides. Rows of the table in
- * mlx5dv_wr_set_mkey_crypto(3): B and J have signatures of encrypted data.
+ * Computes what `n` bytes of data look like in memory and on the wire. In rows B and J of the table
+ * in mlx5dv_wr_set_mkey_crypto(3) signatures are of encrypted data.
  */
 static void images(const struct ckey *k, const uint8_t *data, uint32_t n, uint8_t *mem,
 		   uint32_t *mem_n, uint8_t *wire, uint32_t *wire_n)
@@ -166,7 +166,7 @@ static void images(const struct ckey *k, const uint8_t *data, uint32_t n, uint8_
 		stream(k, base, n, 0, true);
 	*mem_n = f_image(&k->sig.mem, base, n, mem);
 	*wire_n = f_image(&k->sig.wire, base, n, wire);
-	if (mixed && has_sig(k)) /* the other side has data without signatures, decrypted */
+	if (mixed && has_sig(k)) /* the side without crypto has plain data and no signatures */
 		memcpy(k->c.order == WQE_CRYPTO_RAW_WIRE ? mem : wire, data, n);
 	else
 		stream(k, encrypts(k) ? wire : mem, encrypts(k) ? *wire_n : *mem_n, 0, true);
@@ -263,7 +263,7 @@ static void test_units(void **state)
 		}
 }
 
-/* A device of single blocks: the tweak as it is, and one unit. */
+/* A device with single-block crypto: the tweak is not reversed, and a key has one data unit. */
 static void test_single_blocks(void **state)
 {
 	struct t_pair *p = *state;
@@ -350,7 +350,7 @@ static void test_messages(void **state)
 	assert_memory_equal(p->b->mem + PLAIN, p->a->mem + PLAIN, 100);
 }
 
-/* A later unit of the key has its number. */
+/* A transfer that begins at a later data unit uses that unit's number. */
 static void test_a_transfer_may_begin_at_any_unit(void **state)
 {
 	struct t_pair *p = *state;
@@ -380,7 +380,7 @@ static void test_a_flipped_bit_of_encrypted_data(void **state)
 
 	is_cx7(p, true);
 	ckey_make(&k, p->a, 0);
-	/* four blocks and their CRCs: 4 units of crypto, and 16 bytes of another one */
+	/* four blocks with CRCs: 4 data units, and 16 bytes of a fifth */
 	ckey_configure(&k, 516 * 4);
 	sge = (struct t_sge){k.sig.mk->key, 0, 512 * 4};
 	sides_of(&k, 512 * 4, &s);

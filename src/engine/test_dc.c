@@ -174,7 +174,7 @@ static void a_wrong_rkey_fails_the_initiator_only(void **state)
 	t_received(d->dct, MLX5_CQE_RESP_SEND, 5, 0);
 }
 
-/* Post a WRITE on a stream, with a wrong R_Key or not. Returns the WQE's index. */
+/* Posts a WRITE on a stream; `wrong`: with a wrong R_Key. Returns the WQE's index. */
 static uint32_t write_on(struct dc *d, uint16_t stream, bool wrong)
 {
 	struct t_qp *q = d->ini[0];
@@ -223,7 +223,7 @@ static void the_last_stream_stops_the_initiator(void **state)
 	LAYOUT_SET(qpc, q->hw->qpc, log_num_dci_errored_streams, 2);
 	for (uint16_t i = 0; i < 3; i++) {
 		t_expect_error(q, MLX5_CQE_REQ_ERR, ACCESS, write_on(d, i, true));
-		/* the same stream again counts once */
+		/* a second error on a stream does not count again */
 		t_expect_error(q, MLX5_CQE_REQ_ERR, FLUSH, write_on(d, i, true));
 		assert_int_equal(q->hw->state, PRM_QP_STATE_RTS);
 	}
@@ -284,7 +284,7 @@ static void an_empty_srq_is_rnr(void **state)
 	send_from(d, 0, KEY, "late");
 	assert_int_equal(d->ini[0]->hw->park, HW_PARK_RNR);
 	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
-	send_from(d, 1, KEY, "first"); /* another initiator is not delayed */
+	send_from(d, 1, KEY, "first"); /* a parked initiator does not delay another one */
 	t_received(d->dct, MLX5_CQE_RESP_SEND, 5, 0);
 	t_srq_post(&d->srq, d->dct->key, d->dct->mem, 64);
 	t_now += 1000 * NSEC_PER_MSEC;

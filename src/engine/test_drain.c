@@ -13,7 +13,7 @@
 #define PLAIN 0x20000
 #define DATA 1024 /* two blocks */
 
-/* a drains; its key has CRC32C in memory, where block 0 is wrong. */
+/* QP a stops after wrong signatures. Its key has CRC32C in memory; the CRC of block 0 is wrong. */
 static struct skey wrong(struct t_pair *p)
 {
 	struct skey k = {.mem = {.kind = F_CRC32C, .ones = true}, .check = 0xff};
@@ -26,7 +26,7 @@ static struct skey wrong(struct t_pair *p)
 	return k;
 }
 
-/* Unsignaled, as rdma-core's test_mlx5_mkey.py has it. */
+/* Posts an unsignaled WRITE, as rdma-core's test_mlx5_mkey.py does. */
 static void write_it(struct t_pair *p, const struct skey *k, void (*post)(struct t_qp *q))
 {
 	struct t_sge sge = {k->mk->key, 0, DATA};
@@ -70,7 +70,7 @@ static void go_on(struct t_qp *q)
 	assert_int_equal(eng_qp_set_state(&q->t->s, q->qpn, PRM_QP_STATE_RTS), 0);
 }
 
-/* What mlx5dv_qp_cancel_posted_send_wrs() does to the WQE at the queue's head. */
+/* Does to the WQE at the queue's head what mlx5dv_qp_cancel_posted_send_wrs() does. */
 static void cancel_next(struct t_qp *q)
 {
 	uint8_t *wqe = q->sq + (atomic_load(&q->hw->sq_ci) & 0xffff) * WQE_BB;
@@ -90,7 +90,7 @@ static void test_the_next_wqe_waits_and_can_be_cancelled(void **state)
 	reported(p->a);
 	t_assert_empty(&p->b->cq);
 	assert_int_equal(atomic_load(&p->a->hw->sq_ci), ci + 1);
-	/* posted and rung while drained */
+	/* the queue is drained; post and ring */
 	send_fenced(p->a);
 	t_ring(p->a);
 	t_assert_empty(&p->b->cq);
@@ -118,7 +118,7 @@ static void test_right_signatures_drain_nothing(void **state)
 	assert_int_equal(t_event(p->t, p->a->evq), -1);
 }
 
-/* An error is reported once for a key, but no transfer with one goes unnoticed by the queue. */
+/* A key reports only its first error, but each transfer with an error stops the queue. */
 static void test_each_wrong_transfer_drains(void **state)
 {
 	struct t_pair *p = *state;
@@ -133,7 +133,7 @@ static void test_each_wrong_transfer_drains(void **state)
 	t_assert_empty(&p->a->cq);
 }
 
-/* What comes in by a READ is the requester's, too; the responder's queue goes on. */
+/* A READ checks the requester's key, so the requester's queue stops; the responder's goes on. */
 static void test_a_read_drains_the_requester(void **state)
 {
 	struct t_pair *p = *state;
@@ -153,7 +153,7 @@ static void test_a_read_drains_the_requester(void **state)
 	drained(p->a);
 	reported(p->a);
 	go_on(p->a);
-	/* b reads a's data through that key of a's */
+	/* b WRITEs through that key: a is the responder, so its own queue goes on */
 	sge = t_own(p->b, PLAIN, wire_len(&k, DATA));
 	k.q = p->a;
 	skey_configure(&k, DATA);
@@ -167,14 +167,14 @@ static void test_a_read_drains_the_requester(void **state)
 	assert_int_equal(t_event(p->t, p->a->evq), -1);
 }
 
-/* The WQE's completion waits for the CQ: the queue drains when it is there, not before. */
+/* The CQ is locked, so the WQE's CQE is late: the queue stops after it is written, not before. */
 static void test_the_completion_comes_first(void **state)
 {
 	struct t_pair *p = *state;
 	struct skey k = wrong(p);
 	struct t_sge sge = {k.mk->key, 0, DATA};
 
-	k.mk->sig_told = 1; /* nothing but the completion needs the CQ */
+	k.mk->sig_told = 1; /* no error CQE, so only the completion needs the CQ */
 	assert_int_equal(seg_lock(&p->t->s, &p->a->cq.hw->lock, 0), 0);
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
 				    .fm_ce_se = T_SIG,
@@ -192,7 +192,7 @@ static void test_the_completion_comes_first(void **state)
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, (p->a->sq_pi - 1) & 0xffff);
 }
 
-/* The signature was wrong, and then the memory of the other side is not there. */
+/* A wrong signature, followed by unmapped memory at the other side: the QP fails. */
 static void test_an_error_stays(void **state)
 {
 	struct t_pair *p = *state;
@@ -225,7 +225,7 @@ static void test_a_drained_queue_is_flushed_and_reset(void **state)
 	assert_int_equal(p->a->hw->sq_drain, 0);
 }
 
-/* It answers as before: a request of the other side is executed. */
+/* A drained QP still executes requests of the other side. */
 static void test_a_drained_queue_still_responds(void **state)
 {
 	struct t_pair *p = *state;

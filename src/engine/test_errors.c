@@ -197,7 +197,8 @@ static void atomic_opmod(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 }
 
 /*
- * Wrong keys at both ends: the request fails before the requester's key for the answer is checked.
+ * Both keys are wrong: the request fails first, before the requester's key for the answer is
+ * checked.
  */
 static void both_keys(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
@@ -284,7 +285,7 @@ static const struct row rows[] = {
 	{"send: byte_count 0", SEND, zero_means_2g, LEN, NONE, false, NONE, 0},
 	{"send: both keys", SEND, both_keys, PROT, NONE, false, NONE, 0},
 	{"write: both keys", WRITE, both_keys, PROT, NONE, false, NONE, 0},
-	/* ... of a READ or atomic: the responder has executed it (answers_that_do_not_land()) */
+	/* READ, atomic: the responder has executed the request (answers_that_do_not_land()) */
 	{"read: lkey unknown", READ, lkey_unknown, PROT, NONE, false, NONE, 0},
 	{"read: lkey of another PD", READ, lkey_other_pd, PROT, NONE, false, NONE, 0},
 	{"read: no local write", READ, lkey_read_only, PROT, NONE, false, NONE, 0},
@@ -296,7 +297,7 @@ static const struct row rows[] = {
 	{"atomic: no local write", FA, lkey_read_only, PROT, NONE, false, NONE, 0},
 	{"atomic: memory unmapped", FA, local_unmapped8, PROT, NONE, false, NONE, 0},
 	{"atomic: memory read-only", FA, local_read_only, PROT, NONE, false, NONE, 0},
-	/* ... at both ends: the responder's error comes first */
+	/* Errors at both ends: the responder's is reported */
 	{"read: both keys", READ, both_keys, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"read: lkey, memory unmapped there", READ, lkey_and_unmapped, REM_ACC, NONE, true,
 	 ACC_EVENT, 0},
@@ -320,13 +321,13 @@ static const struct row rows[] = {
 	{"write: region without access", WRITE, rkey_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: QP without access", WRITE, qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: memory unmapped there", WRITE, remote_unmapped, REM_ACC, NONE, true, ACC_EVENT, 0},
-	/* ... after it has fetched a receive: Local Access Error exists for this (IBA 11.6.2) */
+	/* The responder has fetched a receive: it completes with Local Access Error (IBA 11.6.2) */
 	{"write imm: rkey unknown", WRITE_IMM, rkey_unknown, REM_ACC, ACCESS, true, NONE, 0},
 	{"write imm: beyond the region", WRITE_IMM, rkey_range, REM_ACC, ACCESS, true, NONE, 0},
 	{"write imm: QP without access", WRITE_IMM, qp_no_access, REM_ACC, ACCESS, true, NONE, 0},
 	{"write imm: memory unmapped there", WRITE_IMM, remote_unmapped, REM_ACC, ACCESS, true,
 	 NONE, 0},
-	/* ... the first packet brings the key, the last one takes the receive */
+	/* Several packets: the key comes with the first, but only the last takes the receive */
 	{"write imm: rkey, several packets", WRITE_IMM, rkey_several_packets, REM_ACC, NONE, true,
 	 ACC_EVENT, 0},
 	{"read: rkey unknown", READ, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
@@ -468,8 +469,9 @@ static void numbers_of_cards(void **state)
 }
 
 /*
- * The key for the answer is checked when the answer arrives (as in do_read() and do_atomic() of
- * rxe_comp.c): the responder has executed the request and counted it, and goes on.
+ * The requester's key for the answer is checked when the answer arrives (as in do_read() and
+ * do_atomic() of rxe_comp.c). By then the responder has executed and counted the request, and it
+ * stays in RTS.
  */
 static void answers_that_do_not_land(void **state)
 {

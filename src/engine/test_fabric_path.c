@@ -95,7 +95,7 @@ static void expect_retry_exc(struct t_pair *p, uint32_t counter)
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, counter);
 }
 
-/* Both ends of every cable of the path, and the direction. */
+/* The ports at both ends of each cable of the path, in the packets' direction. */
 static const struct {
 	uint32_t node, num;
 } hops[] = {{H1, 1}, {S0, 1}, {S0, 2}, {S1, 1}, {S1, 2}, {S2, 1}, {S2, 2}, {H2, 1}};
@@ -244,7 +244,7 @@ static void armed_ports_take_data_and_send_none(void **state)
 	struct t_pair *p = *state;
 
 	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 1), IB_PORT_ARMED), 0);
-	/* One way only: UC asks for no answer. */
+	/* Only the way back is blocked; UC needs no answer. */
 	p->a->hw->st = p->b->hw->st = PRM_ST_UC;
 	write_len(p, 8);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
@@ -482,7 +482,7 @@ static void groups_go_where_the_tables_lead(void **state)
 	mft_set(p, S2, 1 << 1); /* only the port back */
 	group_send(&g, false);
 	assert_int_equal(counted(p, S2, 1, HW_CTR_RCV_MCAST), 2);
-	mft_set(p, S1, 0); /* the switch has a port for unknown groups */
+	mft_set(p, S1, 0); /* the switch sends unknown groups to its default port */
 	fab_switch(&p->t->s, fab_node(&p->t->s, S1)->sw)->default_mcast = 2;
 	mft_set(p, S2, 1 << 2);
 	group_send(&g, true);
@@ -505,7 +505,7 @@ static void groups_that_nobody_has_joined(void **state)
 	group_free(&g);
 }
 
-/* Tables that form a ring: packets are delivered and end. */
+/* Forwarding tables form a ring: packets are delivered and do not circulate for ever. */
 static void groups_in_a_loop(void **state)
 {
 	struct t_pair *p = *state;

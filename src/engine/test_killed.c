@@ -98,7 +98,7 @@ static void killed_in_a_receive_later(void **state)
 	after_half_receive(e);
 }
 
-/* A command finds it next: it does not flush that receive, too. */
+/* A command repairs the queue: it does not flush the receive that the dead sender completed. */
 static void killed_in_a_receive_then_err(void **state)
 {
 	struct bed *e = *state;
@@ -113,7 +113,7 @@ static void killed_in_a_receive_then_err(void **state)
 	t_assert_empty(&e->p.b->cq);
 }
 
-/* Nothing was written before the death: the receive is still posted. */
+/* The child dies before it writes anything: the receive is still posted. */
 static void child_dies_before_cqe(struct bed *e)
 {
 	CHECK(!resp_lock(&e->p.t->s, e->p.b->hw, e->p.b->qpn));
@@ -172,7 +172,7 @@ static void child_dies_with_both(struct bed *e)
 	child_dies_with_srq(e);
 }
 
-/* The QP that has noted the WQE continues first, and finds it without reading the SRQ. */
+/* The QP for which the WQE was taken continues first; it finds the WQE without reading the SRQ. */
 static void killed_with_the_srq_by_its_qp(void **state)
 {
 	struct bed *e = *state;
@@ -195,7 +195,7 @@ static void killed_with_the_srq_by_its_qp(void **state)
 	t_qp_free(d);
 }
 
-/* Another QP continues with the SRQ; the WQE that b had taken stays b's. */
+/* Another QP continues with the SRQ; the WQE that was taken for b remains b's. */
 static void killed_with_the_srq(void **state)
 {
 	struct bed *e = *state;

@@ -21,7 +21,7 @@ static void test_a_list_of_keys(void **state)
 	assert_memory_equal(m + 50, p->a->mem + 10, 3);
 	assert_memory_equal(m + 5000, p->a->mem + 13, 100);
 	assert_int_equal(m[1010] | m[53] | m[5100] | m[999] | m[49], 0);
-	/* from the middle on, and the READ back */
+	/* a WRITE from the middle of the key; then a READ back */
 	transfer(p, MLX5_OPCODE_RDMA_READ, p->a->key, (uintptr_t)p->a->mem + 0x1000, 8, key,
 		 0x7000 + 8);
 	assert_memory_equal(p->a->mem + 0x1000, p->a->mem + 8, 8);

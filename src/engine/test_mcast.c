@@ -13,7 +13,7 @@
 static const uint8_t mgid[16] = {0xff, 0x12, [15] = 7};
 #define MLID 0xc001
 
-/* In the switch's table: both adapters have joined. */
+/* Adds both adapters to the group in the switch's table. */
 static void join(struct tb *t)
 {
 	for (uint32_t side = 0; side < 2; side++) {
@@ -137,7 +137,7 @@ static void others_do_not_get_it(void **state)
 	t_qp_free(c);
 }
 
-/* The sender's own memory is unmapped: the sender gets the error, whoever the members are. */
+/* The sender's own memory is unmapped: it gets the error, whatever the members are. */
 static void a_sender_hears_of_its_own_fault(void **state)
 {
 	struct tb *t = *state;

@@ -60,7 +60,7 @@ static bool moved(const struct t_qp *q)
 	return hw_qp_path(q->hw) == &q->hw->path[1];
 }
 
-/* As the firmware does it: the alternate path, from the second port to the peer's second port. */
+/* Loads the alternate path as the firmware does: from the second port to the peer's second port. */
 static void load(struct t_qp *q, const struct t_qp *peer, uint32_t state)
 {
 	void *ads;
@@ -162,7 +162,7 @@ static void both_armed(struct t_pair *p)
 	assert_int_equal(mig(p->b), HW_MIG_ARMED);
 }
 
-/* The switch forgets the way to that port. */
+/* Removes that port from the switch's forwarding table. */
 static void cut(const struct t_qp *q, uint32_t port)
 {
 	fab_lft_set(&q->t->s, fab_node(&q->t->s, SWITCH)->sw, lid_of(q, port), FAB_LFT_NONE);
@@ -221,7 +221,7 @@ static void migrates_after_the_last_retry(void **state)
 	assert_int_equal(event(p->b), -1);
 }
 
-/* The way of the answers is broken: the peer migrates when the request arrives. */
+/* The path of the answers is broken: the peer migrates when the request arrives. */
 static void migrates_when_answers_are_lost(void **state)
 {
 	struct t_pair *p = *state;
@@ -247,14 +247,14 @@ static void migrates_by_command(void **state)
 	assert_true(moved(p->b));
 	assert_int_equal(mig(p->b), HW_MIG_MIGRATED);
 	assert_int_equal(event(p->b), IBV_EVENT_PATH_MIG);
-	/* ... which is not one from another state */
+	/* MIGRATED by command from another state than armed is no migration */
 	command(p->a, HW_MIG_REARM);
 	command(p->a, HW_MIG_MIGRATED);
 	assert_true(moved(p->a));
 	assert_int_equal(event(p->a), -1);
 }
 
-/* And back, and again: a new alternate path each time. */
+/* After a migration, loads a new alternate path and migrates again, several times. */
 static void migrates_again(void **state)
 {
 	struct t_pair *p = *state;
@@ -300,7 +300,7 @@ static void refuses_another_path(void **state)
 	assert_int_equal(event(p->b), -1); /* once, not for each packet */
 }
 
-/* A command loads another path: its packets say meanwhile what they have said before. */
+/* A command loads another path: MigReq in the QP's packets does not change meanwhile. */
 static void a_command_is_not_a_migration(void **state)
 {
 	struct t_pair *p = *state;
@@ -319,7 +319,10 @@ static void a_command_is_not_a_migration(void **state)
 	assert_true(moved(p->a) && moved(p->b));
 }
 
-/* The path is half written: a request for a migration comes again when the command has ended. */
+/*
+ * A command is writing the path: a request for a migration is dropped and repeated after the
+ * command.
+ */
 static void does_not_migrate_during_a_command(void **state)
 {
 	struct t_pair *p = *state;
@@ -339,7 +342,7 @@ static void does_not_migrate_during_a_command(void **state)
 	assert_int_equal(event(p->b), -1);
 }
 
-/* Nor when the retries end. */
+/* The end of the retries does not migrate the QP during a command, either. */
 static void keeps_trying_during_a_command(void **state)
 {
 	struct t_pair *p = *state;
@@ -358,7 +361,10 @@ static void keeps_trying_during_a_command(void **state)
 	assert_true(moved(p->a) && moved(p->b));
 }
 
-/* Both paths lead to one port of the peer, and its alternate path from there to the second port. */
+/*
+ * Both paths lead to the peer's first port; the peer's alternate path leads from there to the
+ * second port.
+ */
 static void an_answer_comes_by_the_alternate_path(void **state)
 {
 	struct t_pair *p = *state;
@@ -377,7 +383,7 @@ static void an_answer_comes_by_the_alternate_path(void **state)
 	assert_int_equal(event(p->a), -1);
 }
 
-/* ... or by another one, and is dropped. */
+/* The answer arrives by a path that is not the alternate one: it is dropped. */
 static void an_answer_by_a_strange_path_is_refused(void **state)
 {
 	struct t_pair *p = *state;

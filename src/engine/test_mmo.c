@@ -26,7 +26,7 @@ static struct copy copy_of(struct t_qp *q, uint32_t len)
 
 static uint32_t post(struct t_qp *q, const struct copy *c, uint8_t opmod, uint32_t bytes)
 {
-	uint8_t raw[sizeof(*c) + 16] = {0}; /* as long as the longest wrong one */
+	uint8_t raw[sizeof(*c) + 16] = {0}; /* room for the longest malformed WQE */
 
 	memcpy(raw, c, sizeof(*c));
 	return t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_MMO,
@@ -94,7 +94,7 @@ static void test_lists_of_keys_are_copied(void **state)
 	assert_memory_equal(p->a->mem + 32, p->a->mem + FROM + 16, 8);
 }
 
-/* The destination has more room than the source is long. */
+/* The destination is longer than the source. */
 static void test_the_source_gives_the_length(void **state)
 {
 	struct t_pair *p = *state;

@@ -45,14 +45,14 @@ static int setup(void **state)
 
 /* ---- an answer comes after the completion of what it answers */
 
-/* a's CQE for its own message is written late, while b's answer waits. */
+/* Clock hook: a's CQE for its own message is written late, while b's answer waits for it. */
 static uint64_t acks_late(void)
 {
 	struct hw_qp *a = now_of->a->hw;
 
 	if (++looks == 3) {
 		t_assert_empty(&now_of->a->cq);
-		assert_int_equal(now_of->a->mem[0], 'x'); /* the payload is written already */
+		assert_int_equal(now_of->a->mem[0], 'x'); /* the payload is written before */
 		atomic_fetch_add(&a->ack_seq, 1);
 	}
 	return t_now;
@@ -77,7 +77,9 @@ static uint64_t runs(void)
 	return t_now += NSEC_PER_MSEC;
 }
 
-/* The sender is stopped in between: the answer waits for it once, then never again. */
+/*
+ * The sender is stopped before its CQE is written: the answer waits once for it, then never again.
+ */
 static void answer_does_not_wait_for_ever(void **state)
 {
 	struct t_pair *p = *state;
@@ -92,7 +94,7 @@ static void answer_does_not_wait_for_ever(void **state)
 	looks = 0;
 	send_x(p->b);
 	t_received(p->a, MLX5_CQE_RESP_SEND, 1, 1);
-	assert_true(looks <= 2); /* read for two CQEs' time stamps only */
+	assert_true(looks <= 2); /* the clock is read only for the time stamps of two CQEs */
 }
 
 /* A message without a receive CQE does not make the answer wait. */
@@ -110,7 +112,7 @@ static void write_does_not_wait(void **state)
 
 static uint32_t seen;
 
-/* Called for time stamps of b's CQE, then of a's. */
+/* Clock hook: called for the time stamps of b's CQE, then of a's. */
 static uint64_t notes(void)
 {
 	looks++;
@@ -180,7 +182,7 @@ static void unacked_send(struct dgram *d)
 
 static const enum prm_st unacked[] = {PRM_ST_UC, PRM_ST_UD};
 
-/* Each lock that a delivery takes is held for a while, one after the other. */
+/* Holds each lock that a delivery takes for a while, one after the other. */
 static void unacked_waits_for_locks(void **state)
 {
 	struct t_pair *p = *state;
@@ -224,7 +226,7 @@ static void unacked_is_dropped_at_last(void **state)
 		assert_int_equal(d.a->hw->park, HW_PARK_NO);
 		seg_unlock(&p->t->s, &d.b->hw->rq_lock);
 		t_assert_empty(&d.b->cq);
-		/* The next datagram waits as long again. */
+		/* The next datagram has the same patience again. */
 		unacked_send(&d);
 		t_expect_done(d.a, MLX5_OPCODE_SEND, unacked[i] == PRM_ST_UD ? 2 : 1);
 		assert_non_null(t_poll(&d.b->cq));

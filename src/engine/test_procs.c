@@ -124,7 +124,10 @@ static void unmapped(void **state)
 	EXPECT_OK(e);
 }
 
-/* A child rings its parent's queue: the engine uses the parent's WQEs, data and completions. */
+/*
+ * A fork child rings its parent's queue: the engine uses the WQEs, data and CQs of the parent's
+ * memory.
+ */
 static void child_rings_parents_queue(struct bed *e)
 {
 	memset(e->p.a->mem, 0xee, 4096); /* the child's copy, which must not be sent */
@@ -295,7 +298,7 @@ static void child_takes_cq_by_another_thread(struct bed *e)
 	running_leave(mine);
 }
 
-/* The CQ still names the thread that held it before: that thread must not be cut off. */
+/* The lock's note still names the previous holder: that thread must not be cut off. */
 static void stopped_before_it_noted_itself(void **state)
 {
 	struct bed *e = *state;

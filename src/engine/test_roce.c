@@ -200,7 +200,7 @@ static void types_must_agree(void **state)
 	fails(a, b);
 }
 
-/* The port has the GID, but it is not the one that the QP's path has. */
+/* The port has the packet's GID, but the QP's path uses another one. */
 static void addresses_are_those_of_the_path(void **state)
 {
 	struct tb *t = *state;
@@ -267,7 +267,7 @@ static void a_link_that_is_down(void **state)
 		fails(a, b);
 		assert_int_equal(fab_eth_link(&t->s, t->port[side], true), 0);
 	}
-	/* It returns before the retries end. */
+	/* The link returns before the retries end. */
 	make(t, PRM_ST_RC, V2_IP4, &a, &b);
 	assert_int_equal(fab_eth_link(&t->s, t->port[1], false), 0);
 	rdma(a, b, MLX5_OPCODE_RDMA_WRITE, 64);

@@ -113,7 +113,9 @@ static void vlans(struct tb *t, uint32_t side)
 
 enum { V1_VLAN100 = 4, V2_VLAN100, V1_VLAN200, V2_VLAN200, V1_VLAN100_IP4, V2_VLAN100_IP4 };
 
-/* handle_responder(): the tag in the CQE; frames of another VLAN, or without a tag, do not arrive.
+/*
+ * handle_responder(): CQEs show the VLAN tag. Frames of another VLAN, or without a tag, do not
+ * arrive.
  */
 static void tags_in_cqes(void **state)
 {
@@ -144,7 +146,7 @@ static void tags_in_cqes(void **state)
 	t_recv_at(b, 0, 100);
 	for (uint32_t from = 0; from <= V2_VLAN200; from += 2)
 		for (uint32_t to = 0; to <= V2_VLAN200; to += 4) {
-			/* All these GIDs are link-local: the same address in each VLAN. */
+			/* These GIDs are link-local, so they are the same in each VLAN. */
 			struct mlx5_wqe_av av = roce_av(t, from, t->port[1], to);
 
 			if (from == V1_IP4 || from == to)
@@ -211,7 +213,7 @@ static void drops(void **state)
 	roce_free(a, b);
 }
 
-/* v1 does not care whether its GIDs are IPv4 addresses. */
+/* In RoCE v1, GIDs may or may not be IPv4 addresses. */
 static void v1_has_any_gid(void **state)
 {
 	struct tb *t = *state;
@@ -314,13 +316,15 @@ static void members_everywhere_get_it(void **state)
 		assert_memory_equal(x->mem + 36, rows[i].mgid + 12, 4);
 		assert_int_equal(fab_counted(&t->s, t->port[0], HW_CTR_XMIT_MCAST), sent + 1);
 		assert_int_equal(fab_counted(&t->s, t->port[1], HW_CTR_RCV_MCAST), rcvd + 1);
-		/* Without a link a port gets nothing; the sender's own hears it. */
+		/* A port without a link receives nothing; the sender's own port still does. */
 		assert_int_equal(fab_eth_link(&t->s, t->port[1], false), 0);
 		mcast(from, rows[i].from, rows[i].mgid, rows[i].mac);
 		assert_true(got(own));
 		assert_false(got(x) || got(y));
 		assert_int_equal(fab_eth_link(&t->s, t->port[1], true), 0);
-		/* And without its own link the sender's port does not, either. */
+		/*
+		 * If the sender's port has no link, it does not receive its own datagram, either.
+		 */
 		assert_int_equal(fab_eth_link(&t->s, t->port[0], false), 0);
 		mcast(from, rows[i].from, rows[i].mgid, rows[i].mac);
 		assert_false(got(own) || got(x));

@@ -104,7 +104,7 @@ static void keys_and_stopped_queues(void **state)
 		t_qp_free(stuck[i]);
 }
 
-/* The domain whose keys a thread may be using, by the kind of QP it works on. */
+/* Per kind of QP: the protection domain whose keys a thread that works on it may use. */
 static const struct kind {
 	const char *name;
 	enum prm_st st;
@@ -126,7 +126,7 @@ static uint32_t dead_key_of(struct bed *e, uint32_t *pd)
 	return key;
 }
 
-/* A key of that domain goes away: is the thread waited for? */
+/* Checks whether the end of a key of domain *pd waits for the thread. */
 static void is_user(const struct kind *k, const char *what, struct bed *e, uint32_t *pd, bool want)
 {
 	uint32_t was = *pd, key = dead_key_of(e, pd);
@@ -223,7 +223,10 @@ static void who_is_waited_for(void **state)
 	it.epoch = running_mark(s);
 	running_again(s, after);
 	assert_int_equal(running_wait_outside(s, before, &it, 0), 0);
-	/* The thread has returned, and may have checked its queue again. */
+	/*
+	 * The wait has entered `before` again, so its thread may have looked at its queue before
+	 * this mark.
+	 */
 	none.epoch = running_mark(s);
 	assert_int_equal(running_wait_outside(s, after, &none, 0), -ETIMEDOUT);
 	running_leave(before);

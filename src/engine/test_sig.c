@@ -4,7 +4,7 @@
 
 #define PLAIN 0x20000 /* other memory of a QP */
 
-/* Formats of a key, as many bytes of data as two blocks and a part of one. */
+/* Formats of a key. Tests use two blocks of data and a part of a third. */
 struct way {
 	struct fmt mem, wire;
 	bool same;
@@ -115,7 +115,7 @@ static void test_formats(void **state)
 		}
 }
 
-/* One format in memory and another one on the wire. */
+/* The signatures in memory and on the wire have different formats. */
 static void test_formats_are_exchanged(void **state)
 {
 	for (enum f_kind kind = F_DIF; kind <= F_CRC64; kind++) {
@@ -127,7 +127,7 @@ static void test_formats_are_exchanged(void **state)
 	}
 }
 
-/* SEND: the key takes as many bytes of a message as its data segment says, with signatures. */
+/* A data segment's length is that on the wire, signatures included. */
 static void test_messages(void **state)
 {
 	struct t_pair *p = *state;
@@ -145,7 +145,7 @@ static void test_messages(void **state)
 	t_expect_done(p->a, MLX5_OPCODE_SEND, t_post(p->a, &wr));
 	t_received(p->b, MLX5_CQE_RESP_SEND, 1040, 1);
 	assert_memory_equal(p->b->mem + F_KEY_AT, p->a->mem + F_KEY_AT, 1024);
-	/* received in two parts, the first of which is plain; a CRC is added in memory */
+	/* receive into plain memory first, then into a key that adds a CRC in memory */
 	k = key_of(p, p->b, &in);
 	t_recv(p->b, (struct t_sge[]){t_own(p->b, PLAIN, 100), {k.mk->key, 0, 512}}, 2);
 	sge = t_own(p->a, 0, 612);
@@ -156,7 +156,7 @@ static void test_messages(void **state)
 	t_assert_empty(&p->b->cq);
 }
 
-/* A later part of the key: the tags count its blocks from the key's start. */
+/* A transfer from the middle of a key: tags count blocks from the key's start. */
 static void test_a_transfer_may_begin_at_any_block(void **state)
 {
 	struct t_pair *p = *state;
@@ -190,7 +190,7 @@ static void test_the_first_block_starts_from_the_psv(void **state)
 	assert_memory_equal(p->b->mem + PLAIN + 1044, second, 4);
 }
 
-/* Bytes that the mask names are copied, even if wrong; the others are made for the output. */
+/* Signature bytes that the mask selects are copied, even if wrong; the others are computed anew. */
 static void test_signatures_are_copied_by_bytes(void **state)
 {
 	struct t_pair *p = *state;

@@ -18,7 +18,7 @@ struct fmt {
 	enum f_kind kind;
 	uint32_t bs;            /* index in f_sizes */
 	bool ones;              /* the seed is all ones */
-	uint16_t app, app_free; /* the application tag, and its bits that are not checked */
+	uint16_t app, app_free; /* application tag; which of its bits are not checked */
 	uint32_t ref;
 	uint8_t flags; /* of a reference tag: F_INC... */
 };
@@ -30,7 +30,7 @@ static const struct {
 } f_sizes[] = {{512, 1}, {520, 2}, {4096, 3}, {4160, 4}, {4048, 6}};
 
 #define F_KLMS 4
-#define F_KEY_AT 0x10000 /* the key's memory in that of its QP */
+#define F_KEY_AT 0x10000 /* offset of the key's memory in its QP's memory */
 #define F_KEY_LEN 0x8000
 
 struct sig_umr {
@@ -114,7 +114,7 @@ static inline void f_sign(const struct fmt *f, uint32_t i, const uint8_t *p, uin
 	memcpy(to, &v, f_bytes(f));
 }
 
-/* Data as it is on that side. Returns the length. */
+/* Writes what data looks like on that side, with signatures. Returns the length. */
 static inline uint32_t f_image(const struct fmt *f, const uint8_t *data, uint32_t n, uint8_t *to)
 {
 	uint32_t block = f_block(f), at = 0;
@@ -260,7 +260,10 @@ static inline void skey_configure(struct skey *k, uint32_t len)
 		psv_set(k->q, k->psv[1], &k->wire);
 }
 
-/* The lengths of `n` bytes of data in memory, and on the wire and in data segments. */
+/*
+ * The length of `n` bytes of data: in memory (mem_len), on the wire and in data segments
+ * (wire_len).
+ */
 static inline uint32_t mem_len(const struct skey *k, uint32_t n)
 {
 	return f_len(&k->mem, n);

@@ -123,14 +123,14 @@ static void test_a_flipped_bit_is_reported(void **state)
 			assert_int_equal(expected ^ actual, flips[i].differs);
 		assert_int_equal(actual >> 48, f_guard(&f, p->a->mem + F_KEY_AT + 520, 512));
 		assert_int_equal(actual << 16, UINT64_C(0xabcd00000008) << 16);
-		done(p->a); /* the transfer is good, and the data is there */
+		done(p->a); /* the transfer completes without error, and the data arrives */
 		assert_memory_equal(p->b->mem + PLAIN + 512, p->a->mem + F_KEY_AT + 520, 512);
 		assert_int_equal(t_state(p->a), PRM_QP_STATE_RTS);
 		t_pair_teardown((void **)&p);
 	}
 }
 
-/* CRCs are at the upper end, in the order of a number. */
+/* The CQE shows CRCs in its upper bytes, as a big-endian number. */
 static void test_crcs_are_reported(void **state)
 {
 	for (enum f_kind kind = F_CRC32; kind <= F_CRC64; kind++) {
@@ -181,7 +181,7 @@ static void test_only_named_bytes_are_checked(void **state)
 	struct fmt f = dif();
 	struct skey k = stripped(p, &f);
 
-	k.check = 0xdf; /* all but the upper byte of the application tag */
+	k.check = 0xdf; /* check all but the upper byte of the application tag */
 	skey_configure(&k, mem_len(&k, DATA));
 	p->a->mem[F_KEY_AT + 514] ^= 0x40;
 	write_it(p, &k);
@@ -220,7 +220,7 @@ static void test_blocks_escape(void **state)
 	}
 }
 
-/* b's key is on the wire's side: the responder reports it, before the receive. */
+/* The key is the responder's: the responder gets the error CQE, before its receive's. */
 static void test_the_responder_reports(void **state)
 {
 	struct t_pair *p = *state;
@@ -268,10 +268,10 @@ static void test_remote_access_is_reported(void **state)
 	skey_configure(&k, mem_len(&k, DATA));
 	transfer(p, MLX5_OPCODE_RDMA_READ, p->a->key, (uintptr_t)p->a->mem + PLAIN, DATA, k.mk->key,
 		 0);
-	/* all is 0, as the guard should be */
+	/* memory is all zero: the guard is right, the application tag is wrong */
 	sigerr(p->b, &k, APPTAG, MEMORY, 0);
 	t_assert_empty(&p->b->cq);
-	/* what comes in has no signature that could be wrong */
+	/* the wire has no signatures, so data that arrives cannot have wrong ones */
 	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, DATA, k.mk->key, 0);
 	t_assert_empty(&p->b->cq);
 }
@@ -553,7 +553,7 @@ static void test_what_is_wrong_with_psvs(void **state)
 		t_pair_setup((void **)&p);
 		set.index = htobe32(i == 1 ? 0x7fff : psv_make(p->t, p->t->pd[i == 0]));
 		n = post_raw(p->a, MLX5_OPCODE_SET_PSV, 0, &set, i == 2 ? 8 : sizeof(set));
-		if (i == 2) /* padded to 16 bytes: it is complete */
+		if (i == 2) /* padded with zeroes to 16 bytes, so it is valid */
 			t_expect_done(p->a, MLX5_OPCODE_SET_PSV, n);
 		else
 			t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, n);
@@ -592,7 +592,10 @@ static void test_keys_that_signatures_exclude(void **state)
 	t_expect_error(p->b, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_MW_BIND_ERR, n);
 }
 
-/* Memory that is not mapped: the side to which it belongs is told. */
+/*
+ * The key's memory, or the other side's, is not mapped: the side that owns the memory gets the
+ * error.
+ */
 static void test_memory_that_is_not_mapped(void **state)
 {
 	for (uint32_t far = 0; far < 2; far++) {

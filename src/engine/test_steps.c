@@ -69,7 +69,10 @@ static void killed_at_every_step(void **state)
 	kill_at_every_step(false);
 }
 
-/* What a debt's payer has done is not done again for the dead. */
+/*
+ * Events that the device thread raised while the sender was stopped are not raised again after its
+ * death.
+ */
 static void looked_at_and_killed_at_every_step(void **state)
 {
 	kill_at_every_step(true);

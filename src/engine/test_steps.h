@@ -66,7 +66,9 @@ void settle(struct scene *x);
 void goes_on(struct scene *x);
 /* Lets the handler of SIGSEGV finish copies, and adopts the whole key, which is this process's. */
 void adopt_key(struct seg *s, uint32_t key);
-/* Scenarios of a sender: one(scenario, n) for n = 1, 2... until it is false. `what`: for the log.
+/*
+ * Calls one(scenario, n) for n = 1, 2... until it returns false, for each scenario. `what`: for the
+ * log.
  */
 void at_every_step(const char *what, bool (*one)(const struct scenario *is, uint32_t n));
 

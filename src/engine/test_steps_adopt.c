@@ -23,7 +23,7 @@
 enum { BEFORE = 0x55, WRITTEN = 0xaa };
 
 static const char *spec;
-static bool back; /* the steps of giving back are the ones that count */
+static bool back; /* count the steps of giving back, not of adopting */
 static _Atomic bool ends;
 static volatile uint64_t *word;
 
@@ -44,7 +44,7 @@ static bool every(void *arg, uint32_t mkey, uint32_t gen)
 	return true;
 }
 
-/* In the child. The parent writes once before the end. */
+/* Runs in the child, the owner. The parent writes once before the end. */
 static void owner(struct bed *e)
 {
 	struct seg *s = &e->p.t->s;
@@ -116,7 +116,7 @@ static void write_all(struct bed *e)
 				      .nsge = 1});
 }
 
-/* As MPI does between neighbours. It waits while pages are being moved. */
+/* Copies by a system call, as MPI does between neighbours. It waits while pages are being moved. */
 static void *copy(void *arg)
 {
 	struct bed *e = arg;
@@ -141,7 +141,9 @@ static void device_thread(struct bed *e)
 	}
 }
 
-/* The message waits if it must, and is complete when the owner has gone on. */
+/*
+ * The owner is stopped at step n: a message may wait, and is complete when the owner has gone on.
+ */
 static bool stopped_at(uint32_t n)
 {
 	struct mlx5_cqe64 *c;
@@ -151,7 +153,7 @@ static bool stopped_at(uint32_t n)
 	bool stopped;
 	pthread_t t;
 
-	/* It waits for the other process when it comes to no more steps. */
+	/* After its last step the owner waits for this process. */
 	while (!waitpid(e->pid, &status, WUNTRACED | WNOHANG) && !readable(e->tell[0]))
 		;
 	stopped = !readable(e->tell[0]);
@@ -159,7 +161,7 @@ static bool stopped_at(uint32_t n)
 	write_all(e);
 	assert_int_equal(pthread_create(&t, NULL, copy, e), 0);
 	if (stopped) {
-		usleep(1000); /* let it copy too early, if it does */
+		usleep(1000); /* time for a wrong copy to happen too early */
 		kill(e->pid, SIGCONT);
 	}
 	assert_true(await(e->tell[0]));
@@ -236,7 +238,7 @@ static void killed_while_it_gives_back(void **state)
 	at_each(killed_at, true, 3, "giving back: killed");
 }
 
-/* Neither sees the other's stores, and the child has nothing of the pool. */
+/* After a fork neither process sees the other's stores, and the child has no page of the pool. */
 static void a_fork_has_its_own_copy(void **state)
 {
 	struct tb *t = tb_create();

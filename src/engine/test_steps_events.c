@@ -41,7 +41,7 @@ static void raise_devx(struct scene *x, const struct evsub_debt *debt)
 	evsub_raise_owed(seg_of(x), x->b->cq.hw->hca, PRM_EVENT_COMP, x->b->cq.cqn, eqe, debt);
 }
 
-/* Two connected QPs for one case; the events are those of x->b. */
+/* Makes two connected QPs for one case; the events are those of x->b. */
 static void begin(struct scene *x)
 {
 	void *state;
@@ -53,7 +53,7 @@ static void begin(struct scene *x)
 	scene = x;
 }
 
-/* The same, with subscribers to a DEVX event, which is noted and not yet raised. */
+/* begin() with subscribers to a DEVX event, which is noted and not yet raised. */
 static void begin_devx(struct scene *x)
 {
 	begin(x);
@@ -101,7 +101,7 @@ static bool raiser_stopped_at(uint32_t n)
 	assert_int_equal(count_events(&x, x.subq[1], 0), 2);
 	assert_int_equal(read(x.eventfd, &signals, 8), 8);
 	assert_int_equal(signals, 2);
-	/* Nothing is left at the subscribers. */
+	/* No subscription owes an event. */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(
 			((struct seg_evsub *)seg_at(seg_of(&x), SEG_T_EVSUB, x.sub[i]))->owed &
@@ -149,7 +149,7 @@ static void child_raises_around(struct bed *e)
 	raise_devx(scene, &second_debt);
 }
 
-/* Another debt for an event of the same chain. */
+/* Notes another event for the same chain of subscribers. */
 static struct evsub_debt note_other(struct scene *x)
 {
 	struct hw_qp *qp = x->b->hw;
@@ -255,7 +255,9 @@ static void child_waits_with_claim(struct bed *e)
 	raise_devx(scene, &first_debt);
 }
 
-/* Here the second one has found the claim of the first, or thinks that all is done. */
+/*
+ * At this point the second thread has found the claim of the first, or believes that all is done.
+ */
 static void kill_the_helper(const char *name)
 {
 	int status;

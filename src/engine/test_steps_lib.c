@@ -72,7 +72,7 @@ static void write_badly(struct scene *x, struct t_qp *c)
 				 .inl_len = 1});
 }
 
-/* To the receiver's signature key, a block with a wrong CRC. */
+/* WRITEs a block with a wrong CRC to the receiver's signature key. */
 void write_signed(struct scene *x, struct t_qp *c)
 {
 	struct t_sge sge = t_own(c, 0, 516);
@@ -110,7 +110,7 @@ void child(struct bed *e)
 		e->board->received += mlx5dv_get_cqe_opcode(cqe) == MLX5_CQE_RESP_SEND;
 }
 
-/* To a DCT, with a wrong access key. */
+/* Sends to a DCT with a wrong access key. */
 static void send_badly(struct scene *x, struct t_qp *c)
 {
 	struct mlx5_wqe_av av = {.key.dc_key = htobe64(1),
@@ -344,7 +344,10 @@ static void check_signed(struct scene *x, bool whole)
 	assert_int_equal(count_events(x, x->b->evq, -1), 0);
 }
 
-/* Armed; the alternate path is the one that the child uses, or another one. */
+/*
+ * Arms the receiver for path migration. `dlid_xor` 0: the alternate path is the one that the child
+ * uses.
+ */
 static void arm_receiver(struct scene *x, uint32_t dlid_xor)
 {
 	struct hw_qp *b = x->b->hw;
@@ -404,7 +407,7 @@ static void setup_tags(struct scene *x)
 	tm_entry(tm_make(x->e->p.t, &x->srq, &x->b->cq), 0, 5, &to);
 }
 
-/* Its message comes again, and has a receive in hand from an earlier attempt. */
+/* The receiver already holds a receive for this message, from an earlier attempt. */
 static void setup_tags_later(struct scene *x)
 {
 	const struct mlx5_wqe_srq_next_seg *first = (const void *)x->srq.buf;
@@ -432,7 +435,10 @@ static void send_offer(struct scene *x, struct t_qp *c)
 	tm_offer(c, 5, c->key, 3000);
 }
 
-/* The entry is taken with all of its completions, or it is there; counts are those of CQEs. */
+/*
+ * The entry is either consumed, with all of its completions, or still posted. The counts match the
+ * CQEs.
+ */
 static void check_tags(struct scene *x, bool whole)
 {
 	const struct hw_tm *tm = list_of(x);
@@ -587,7 +593,7 @@ void settle(struct scene *x)
 	}
 }
 
-/* The receiver's queues are unlocked, and its CQ works. */
+/* Checks that the receiver's queues are unlocked and its CQ works. */
 void goes_on(struct scene *x)
 {
 	struct t_qp *q = x->e->p.a;

@@ -14,7 +14,7 @@ enum { TAKEN = 0x55, WRITTEN = 0xaa };
 
 struct row {
 	struct scenario is; /* its setup() stores the key and the memory with keep() */
-	uint32_t waits;     /* steps at which the owner waits for a stopped process */
+	uint32_t waits;     /* number of steps at which the owner must wait for a stopped process */
 	bool psv;           /* the key is a PSV */
 };
 
@@ -34,7 +34,10 @@ static void own_memory(struct scene *x)
 	     x->b->mem);
 }
 
-/* The sender copies to it by itself, and may be stopped anywhere in that. */
+/*
+ * The sender copies to this memory by itself, without the kernel, and may be stopped at any step of
+ * that.
+ */
 static void adopted_memory(struct scene *x)
 {
 	uint32_t key = t_key(x->e->p.t, x->b->hw->pdn, x->b->mem, ADOPT_PAGE, ALL);
@@ -80,14 +83,14 @@ static struct hw_mkey *signed_key(struct scene *x)
 	return NULL;
 }
 
-/* Its owner is told of wrong blocks, once. */
+/* The key's owner is told of a wrong block, once. */
 static void signatures(struct scene *x)
 {
 	setup_signed(x);
 	keep(x, signed_key(x)->key, 0, x->b->mem + F_KEY_AT);
 }
 
-/* On-demand memory that is not there. */
+/* On-demand paging: a page of the region is unmapped. */
 static void hole(struct scene *x)
 {
 	void *p = mmap(NULL, LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -145,7 +148,10 @@ static void add(struct scene *x, struct t_qp *c)
 				 .nsge = 1});
 }
 
-/* These two work on the child's own memory and key, and so may finish when they go on. */
+/*
+ * copy_own() and bind_own() work on the child's own memory and key, so they may finish after a
+ * stop.
+ */
 static void copy_own(struct scene *x, struct t_qp *c)
 {
 	struct {
@@ -173,7 +179,7 @@ static void bind_own(struct scene *x, struct t_qp *c)
 	change(c, mk->key, &u, HEAD + 64);
 }
 
-/* A PSV of the child's domain. Its value is the memory. */
+/* The child's own PSV; its value takes the part of the memory that must not change. */
 static void own_psv(struct scene *x)
 {
 	uint32_t i = psv_make(x->e->p.t, x->e->p.t->pd[0]);
@@ -234,7 +240,7 @@ static bool nothing(void *arg, uint32_t mkey, uint32_t gen)
 	return false;
 }
 
-/* Chunks that a stopped process could still use are free when it has gone on or ended. */
+/* Chunks that a stopped process could use are free after it went on or ended. */
 static void no_chunk_remains(struct scene *x)
 {
 	struct seg *s = seg_of(x);
@@ -245,7 +251,10 @@ static void no_chunk_remains(struct scene *x)
 	assert_int_equal(adopt_bytes(s, s->self), 0);
 }
 
-/* The key as well: the next owner of its place is told of its own errors. */
+/*
+ * Checks the memory, and that the key has not noted a report: the next key at this index must
+ * report its own errors.
+ */
 static void is_untouched(struct scene *x, const struct row *r)
 {
 	const struct hw_mkey *mk = signed_key(x);
@@ -273,7 +282,7 @@ static void end(struct scene *x, void **state)
 	bed_teardown(state);
 }
 
-/* *waited: the owner could not have it. */
+/* *waited is incremented if the owner could not get the memory back. */
 static bool stopped_at(const struct row *r, uint32_t n, uint32_t *waited)
 {
 	struct scene x;
@@ -300,7 +309,7 @@ static bool stopped_at(const struct row *r, uint32_t n, uint32_t *waited)
 		is_untouched(&x, r);
 		no_chunk_remains(&x);
 	}
-	/* A request that was refused is not forgotten because its sender was stopped. */
+	/* A request that was refused fails the QP even if its sender was stopped. */
 	if (!memory)
 		assert_int_equal(x.b->hw->state, PRM_QP_STATE_ERR);
 	close(x.e->go[1]);

@@ -6,7 +6,9 @@
 #include "engine/test_steps.h"
 #include "hw/port.h"
 
-/* From now on in that state, with an alternate path that differs from the other in its GRH only. */
+/*
+ * Puts the QP in `state`, with an alternate path that differs from the primary one in its GRH only.
+ */
 static void load(struct scene *x, struct t_qp *q, const struct hw_qp *peer, uint32_t state)
 {
 	struct hw_qp_path *w;
@@ -49,7 +51,10 @@ static bool has_moved(const struct t_qp *q)
 	return hw_qp_path(q->hw) == &q->hw->path[1];
 }
 
-/* The child does `is->act` until its n-th step, then `meanwhile`; then it goes on, or is killed. */
+/*
+ * The child runs is->act and stops at its n-th step; then `meanwhile` runs; then the child goes on,
+ * or is killed (`dies`).
+ */
 static bool at_step(const struct scenario *is, uint32_t n, bool dies,
 		    void (*meanwhile)(struct scene *x))
 {
@@ -154,7 +159,7 @@ static void migrate_sender(struct scene *x)
 	assert_true(has_moved(&c));
 }
 
-/* The packet left before that, without MigReq. */
+/* The packet left before the command, without MigReq. */
 static void check_not_refused(struct scene *x, bool whole)
 {
 	uint32_t n = count_cqes(x, MLX5_CQE_RESP_SEND);

@@ -66,7 +66,7 @@ static void child_receives(struct bed *e)
 		t_recv_at(b, i * 64, 64);
 	t_rts(b, e->p.a);
 	ready(e);
-	arm(b, 0); /* there is news: an event at once */
+	arm(b, 0); /* a CQE is unseen, so arming raises an event at once */
 	CHECK(t_event(b->t, b->cq.evq[0]) == 0);
 	for (uint32_t i = 0; i < SENDS; i++)
 		CHECK(t_poll(&b->cq));
@@ -98,7 +98,7 @@ static void before_receives(struct bed *e)
 		t_expect_done(e->p.a, MLX5_OPCODE_SEND, i);
 }
 
-/* A sender gets no answer from a dead process; the objects' locks can be had, for reaping. */
+/* A dead process does not answer senders. The locks of its objects can be taken, to free them. */
 static void after_receives(struct bed *e)
 {
 	struct seg *s = &e->p.t->s;
@@ -160,7 +160,7 @@ static void child_subscribes(struct bed *e)
 	evsub_drop(&e->p.t->s, idx[0]);
 }
 
-/* Two others subscribe: one before the child and one after its death. */
+/* One process subscribes before the child does, another one after the child's death. */
 static void before_subscribes(struct bed *e)
 {
 	struct seg_evsub sub = subscription(e, shared->evq[1]);
@@ -169,7 +169,7 @@ static void before_subscribes(struct bed *e)
 	assert_int_equal(evsub_add(&e->p.t->s, &sub, &idx), 0);
 }
 
-/* Another subscriber has the events that the QP's own file has, whenever the child died. */
+/* The other subscribers get every event that the QP's own file gets, whenever the child died. */
 static void after_subscribes(struct bed *e)
 {
 	struct seg_evsub sub = subscription(e, shared->evq[2]);
@@ -222,7 +222,7 @@ static void see_death(struct bed *e)
 	eng_run_due(s);
 }
 
-/* Of its event files nothing is left. */
+/* Checks that nothing of the dead process's event files is left. */
 static void close_files(struct bed *e)
 {
 	struct seg *s = &e->p.t->s;

@@ -223,7 +223,7 @@ static bool atomic_stopped_at(uint32_t n)
 	tell(x.e->go[1]);
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
 	over = !WIFSTOPPED(status);
-	/* Another word, but the same place in its page. */
+	/* Another word with the same offset in its page, so with the same lock. */
 	add_one(p->a, p->b);
 	for (int i = 0; i < 20 && p->a->hw->park; i++) {
 		t_now += 2000000;
@@ -273,7 +273,7 @@ static struct {
 	uint32_t held[3];
 } sib;
 
-/* The lock words that the second thread may hold. */
+/* Reads the words of the locks that the second thread may hold. */
 static void locks_of(const struct scene *x, uint32_t w[3])
 {
 	w[0] = x->b->hw->rq_lock.word;
@@ -281,7 +281,10 @@ static void locks_of(const struct scene *x, uint32_t w[3])
 	w[2] = x->is->srq ? x->srq.hw->lock.word : 0;
 }
 
-/* Each that this process has: nobody but the second thread has let go of it. */
+/*
+ * Checks that this process still holds each lock that it held: only the second thread may release
+ * it.
+ */
 static void still_held(struct scene *x)
 {
 	uint32_t slot = x->e->p.t->s.self, now[3];
@@ -410,7 +413,7 @@ static void stopped_beside_a_sibling(void **state)
 
 /* ---- stopped, and another sender has taken over and died when it goes on */
 
-/* It comes in time although two senders are stopped. */
+/* A third sender's datagram arrives in time, although two senders are stopped. */
 static void third_datagram(struct scene *x)
 {
 	struct t_qp *c = t_qp_make(x->e->p.t, 0, PRM_ST_UD, NULL);
@@ -577,7 +580,7 @@ static void two_stopped_at_every_step(void **state)
 
 /* ---- stopped, and its receiver is reset meanwhile */
 
-/* Receives from before the reset are complete, and none follow. */
+/* Receives from before the reset have complete CQEs, and no CQE follows the reset. */
 static void check_reset(struct scene *x, uint32_t received)
 {
 	const struct hw_qp *b = x->b->hw;
@@ -616,7 +619,7 @@ static bool reset_at(const struct scenario *is, uint32_t n)
 	t = test_own_ns();
 	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, PRM_QP_STATE_RST), 0);
 	assert_true(test_own_ns() - t < SEG_LOCK_CTRL_NS);
-	x.b->hw->next_rcv_psn = 0xabc; /* as a transition to RTR does */
+	x.b->hw->next_rcv_psn = 0xabc; /* set the PSN, as a transition to RTR does */
 	received = count_cqes(&x, MLX5_CQE_RESP_SEND);
 	assert_in_range(received, 0, 1);
 	if (!over) {

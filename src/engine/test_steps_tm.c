@@ -58,7 +58,7 @@ static void check(struct scene *x, void (*meanwhile)(struct scene *x))
 	count(&x->b->cq);
 	taken = seen[CQE_TM_CONSUMED_MSG] + seen[CQE_TM_CONSUMED];
 	assert_int_equal(seen[CQE_TM_EXPECTED], seen[CQE_TM_CONSUMED]);
-	if (others) /* the sender has gone on and got a FIN */
+	if (others) /* the sender went on and received its FINs */
 		assert_int_equal(x->e->board->received, seen[CQE_TM_EXPECTED]);
 	if (others)
 		assert_int_equal(taken + seen[CQE_TM_UNEXPECTED], 2);
@@ -71,7 +71,7 @@ static void check(struct scene *x, void (*meanwhile)(struct scene *x))
 	assert_int_equal(HW_TM_KIND(tm->tag[0].state), taken ? HW_TM_FREE : HW_TM_POSTED);
 	assert_int_equal(x->b->hw->rx_srq_wqe, 0);
 	assert_true(x->srq.hw->consumed == seen[CQE_TM_UNEXPECTED] ||
-		    meanwhile == receiver_to_error); /* which flushes a receive in hand */
+		    meanwhile == receiver_to_error); /* a move to ERR flushes the receive in hand */
 }
 
 static bool stopped_at(const struct scenario *is, uint32_t n, void (*meanwhile)(struct scene *x))

@@ -23,15 +23,15 @@ static void setup_zip(struct scene *x)
 	received = others = nseen = 0;
 	first_buf = x->b->cq.buf;
 	memset(larger, 0xf1, sizeof(larger));
-	/* The program's arm was for the CQ as it was before. */
+	/* Arm again: the earlier arm was for the CQ before it had compression. */
 	atomic_store(&x->b->cq.hw->armed, HW_CQ_ANY);
 	for (uint32_t i = RECEIVES; i < MESSAGES; i++)
 		t_recv_at(x->b, i * 64, 64);
 }
 
 /*
- * The program sleeps until the first message; three like it wait; another differs; the last one
- * waits until the sender does something else.
+ * The CQ is armed for the first message. The next three can share a session; another differs; the
+ * last one waits until the sender does something else.
  */
 static void send_burst(struct scene *x, struct t_qp *c)
 {
@@ -64,7 +64,10 @@ static void read_all(void)
 	}
 }
 
-/* The program reads while the sender is gone or stopped: these entries do not change again. */
+/*
+ * The program reads the CQ while the sender is gone or stopped: these entries must not change
+ * later.
+ */
 static void look(void)
 {
 	read_all();
@@ -154,7 +157,7 @@ static void resize(struct scene *x)
 			 0);
 }
 
-/* As before a key of the program ends: its users lose their gates. */
+/* Shuts the senders' gates, as happens before a key of the program ends. */
 static void shut_gates(struct scene *x)
 {
 	eng_mkey_quiesce(seg_of(x), x->b->key >> 8);
@@ -200,7 +203,7 @@ static void at_every_step_do(void (*meanwhile)(struct scene *x))
 	assert_true(n > 30);
 }
 
-/* Others complete to the same CQ meanwhile, which takes its lock from the stopped one. */
+/* Another completion comes to the CQ meanwhile and takes its lock over from the stopped sender. */
 static void stopped_at_every_step(void **state)
 {
 	at_every_step_do(nop);

@@ -194,7 +194,7 @@ static void two_who_wait_do_not_wait_for_each_other(void **state)
 	eng_clock = t_clock;
 	assert_ptr_equal(why[0], NULL);
 	assert_ptr_equal(why[1], NULL);
-	/* Each is parked only when the other was preempted at work. */
+	/* A thread is parked only if the other one was preempted while working. */
 	assert_true(c[0].parked + c[1].parked < CHANGES / 2);
 }
 

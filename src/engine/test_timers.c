@@ -32,7 +32,7 @@ static void rnr_then_posted(void **state)
 	assert_int_equal(p->a->hw->park, HW_PARK_RNR);
 	assert_int_equal(eng_run_due(&p->t->s), t_now + RNR_12_NS);
 	t_recv_at(p->b, 0, 8);
-	t_ring(p->a); /* ringing again does not shorten the wait */
+	t_ring(p->a); /* ringing again does not shorten the RNR wait */
 	t_assert_empty(&p->b->cq);
 	pass(p->t, RNR_12_NS - 1);
 	t_assert_empty(&p->b->cq);
@@ -358,7 +358,7 @@ static void flush_later(void **state)
 	t_expect_error(p->a, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, 0);
 }
 
-/* The device thread makes an arm that found the lock taken. */
+/* The CQ was locked when the program armed it: the device thread arms it later. */
 static void arm_later(void **state)
 {
 	struct t_pair *p = *state;

@@ -60,7 +60,10 @@ static void an_entry_is_removed_once(void **state)
 	next_cqe(p, CQE_TM_UNEXPECTED);
 }
 
-/* Its message may fail and leave the entry in the list: programs wait for one CQE or the other. */
+/*
+ * The message that has the entry may still fail and return it, so REMOVE waits: programs expect one
+ * CQE or the other.
+ */
 static void a_removal_waits_for_a_message_in_work(void **state)
 {
 	struct bed *p = *state;
@@ -80,7 +83,10 @@ static void a_removal_waits_for_a_message_in_work(void **state)
 	assert_int_equal(HW_TM_KIND(t->state), HW_TM_FREE);
 }
 
-/* An entry that comes while a message waits with its receive in hand is taken by that message. */
+/*
+ * A message waits with a receive of the SRQ in hand. If a matching entry comes, the message takes
+ * the entry.
+ */
 static void a_message_that_waits_gives_its_receive_back(void **state)
 {
 	struct bed *p = *state;
@@ -103,7 +109,7 @@ static void a_message_that_waits_gives_its_receive_back(void **state)
 	assert_int_equal(LAYOUT_GET(cqe64, next_cqe(p, CQE_TM_UNEXPECTED), wqe_counter), head);
 }
 
-/* More appends than half of what their numbers can count, while two entries stay. */
+/* Two entries stay in the list during so many appends that sequence numbers wrap. */
 static void entries_stay_over_many_appends(void **state)
 {
 	struct bed *p = *state;
@@ -115,7 +121,7 @@ static void entries_stay_over_many_appends(void **state)
 	}
 	for (int i = 0; i < 12; i++) {
 		atomic_fetch_or(&p->tm->seq, HW_TM_RENUMBER - 1);
-		add(p, 7, 0, 1024, 2, -1); /* the third entry, again and again */
+		add(p, 7, 0, 1024, 2, -1); /* append and remove the third entry, again and again */
 		next_cqe(p, CQE_TM_APPEND);
 		command(p, &(struct command){.op = WQE_TM_REMOVE, .index = 2, .sw = -1});
 		next_cqe(p, CQE_TM_REMOVE);
@@ -126,7 +132,7 @@ static void entries_stay_over_many_appends(void **state)
 	}
 }
 
-/* The same for entries that may not be taken yet. */
+/* The same for two entries that may not be matched yet. */
 static void entries_wait_over_many_appends(void **state)
 {
 	struct bed *p = *state;
@@ -171,7 +177,9 @@ static void unexpected_messages_hold_entries_back(void **state)
 	assert_int_equal(HW_TM_CLAIMED(p->tm->sync), 0);
 }
 
-/* Its entry may not be taken until the next command: the program must learn that. */
+/*
+ * An entry appended now may not be matched before the next command; the CQE tells the program so.
+ */
 static void an_append_beside_an_unexpected_message(void **state)
 {
 	struct bed *p = *state;
@@ -239,7 +247,10 @@ static void a_rendezvous(void **state)
 	assert_int_equal(LAYOUT_GET(tmh, p->a->mem + 8192, tag), 5);
 }
 
-/* No key that the sender allows to read: both QPs fail, the entry stays, no receive is used. */
+/*
+ * The rendezvous names a key that the sender does not allow to read: both QPs fail, the entry stays
+ * in the list, no receive is used.
+ */
 static void a_rendezvous_that_is_refused(void **state)
 {
 	struct bed *p = *state;
@@ -255,7 +266,7 @@ static void a_rendezvous_that_is_refused(void **state)
 	assert_int_equal(p->b->hw->rx_srq_wqe, 0);
 }
 
-/* A QP that the device does not send by: the header goes into the entry. */
+/* The header names a QP that the device does not send on: the program does the rendezvous. */
 static void a_rendezvous_of_the_program(void **state)
 {
 	struct bed *p = *state;
@@ -279,7 +290,7 @@ static void a_message_longer_than_its_entry(void **state)
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR, 0);
 }
 
-/* It fails its QP as on any SRQ. Programs do not count it as unexpected. */
+/* The message fails its QP as on any SRQ, and programs do not count it as unexpected. */
 static void an_unexpected_message_longer_than_its_receive(void **state)
 {
 	struct bed *p = *state;
@@ -296,7 +307,7 @@ static void an_unexpected_message_longer_than_its_receive(void **state)
 	assert_int_equal(t_state(p->b), PRM_QP_STATE_ERR);
 }
 
-/* The sender's queue goes on meanwhile, except for another rendezvous. */
+/* While the FIN waits, the sender's queue goes on, except for another rendezvous. */
 static void a_fin_waits_for_a_receive(void **state)
 {
 	struct bed *p = *state;
@@ -332,7 +343,7 @@ static void a_fin_waits_for_a_receive(void **state)
 	assert_int_equal(p->a->hw->fin_owed, HW_FIN_NONE);
 }
 
-/* A peer in error sends nothing more. */
+/* If the FIN's sender is in error, the FIN is lost. */
 static void a_fin_is_lost_with_its_sender(void **state)
 {
 	struct bed *p = *state;

@@ -96,10 +96,7 @@ static void ud_with_grh(void **state)
 	t_recv_at(b, 0, 100);
 	ud_send(a, &av, MLX5_OPCODE_SEND, "lost");
 	t_assert_empty(&b->cq);
-	/*
-	 * Packets follow their LID: without one they stay in their port, which does not have the
-	 * GID.
-	 */
+	/* Without a LID, packets stay in their port, which does not have the GID. */
 	av.rgid[15] ^= 1;
 	av.rlid = 0;
 	ud_send(a, &av, MLX5_OPCODE_SEND, "lost");
@@ -204,7 +201,7 @@ static void ud_receive_too_short(void **state)
 	t_qp_free(b);
 }
 
-/* Class E: a receive of a shared queue cannot stay there. */
+/* Class E: a receive of an SRQ cannot stay in the queue, so it completes with an error. */
 static void ud_shared_receive_too_short(void **state)
 {
 	struct tb *t = *state;

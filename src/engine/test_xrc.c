@@ -120,7 +120,7 @@ static void keys_are_those_of_the_srqs_domain(void **state)
 	t_post(x->ini, &w);
 	t_expect_done(x->ini, MLX5_OPCODE_RDMA_WRITE, 0);
 	assert_memory_equal(x->mem + 512, "write", 5);
-	w.rkey = x->tgt->key; /* a key of the target QP's own PD */
+	w.rkey = x->tgt->key; /* a key of the target QP's PD, not of the SRQ's */
 	t_post(x->ini, &w);
 	t_expect_error(x->ini, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, 1);
 	assert_int_equal(x->tgt->hw->state, PRM_QP_STATE_ERR);

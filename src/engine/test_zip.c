@@ -59,7 +59,7 @@ static void with(struct t_pair *p, uint32_t format, enum z_reader how)
 	z_make(&z, p->t, &p->b->cq, format, how);
 }
 
-/* Alone, and in pairs, completions are what they are without compression. */
+/* One or two completions are written as without compression. */
 static void few_are_plain(void **state)
 {
 	struct t_pair *p = *state;
@@ -70,7 +70,9 @@ static void few_are_plain(void **state)
 	burst(p, 2);
 	expect_burst(2, 1);
 	expect_nothing();
-	/* One doorbell each: the second message may come much later. */
+	/*
+	 * Separate doorbells: the engine cannot know when the next message comes, so no CQE waits.
+	 */
 	for (uint32_t i = 0; i < 5; i++) {
 		burst(p, 1);
 		expect_burst(1, 3 + i);
@@ -223,7 +225,7 @@ static void error_after_a_session(void **state)
 	assert_int_equal(t_state(p->b), PRM_QP_STATE_ERR);
 }
 
-/* No receive for the fourth: what came before is seen while the sender waits. */
+/* The fourth message finds no receive: the CQEs before it are written while the sender waits. */
 static void parked_sender_keeps_nothing(void **state)
 {
 	struct t_pair *p = *state;
@@ -250,6 +252,7 @@ static void arm(struct t_pair *p, uint32_t word)
 	eng_uar_write(&p->t->s, T_UAR, 0x20, be);
 }
 
+/* Makes a sender stop after n messages of a longer burst: their completions wait. */
 static void keep(struct t_pair *p, uint32_t n, uint32_t first)
 {
 	z_keep(&z, p->b, n, first);
@@ -300,7 +303,7 @@ static void awaited_completion_does_not_wait(void **state)
 	keep(p, 1, 0);
 	expect_event(p);
 	expect_burst(1, 0);
-	/* Armed for a solicited one: others wait. */
+	/* The CQ is armed for solicited completions: others may wait. */
 	arm(p, 1 << 28 | 1 << 24);
 	keep(p, 1, 1);
 	expect_nothing();
@@ -318,7 +321,7 @@ static void resize_with_waiting(void **state)
 
 	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
 	keep(p, 4, 0);
-	/* Another thread has armed the CQ, and not yet written what waits. */
+	/* Another thread has armed the CQ, but has not yet written the waiting CQEs. */
 	atomic_store(&cq->hw->armed, HW_CQ_ANY);
 	memset(next, 0xf1, 64 << 7);
 	assert_int_equal(
@@ -357,7 +360,10 @@ static void end_of_a_qp_ends_a_session(void **state)
 	}
 }
 
-/* No room for what waits, or for the notice behind it: the CQ stays as it is. */
+/*
+ * The old buffer has no room for waiting CQEs or the notice: the resize fails, the CQ does not
+ * change.
+ */
 static void resize_without_room(void **state)
 {
 	struct t_pair *p = *state;
@@ -392,7 +398,7 @@ static void buffer_is_gone(void **state)
 	assert_int_equal(t_event(p->t, cq->evq[1]), IBV_EVENT_CQ_ERR);
 }
 
-/* A sender ends between two pieces of a title: it is not taken for a written one. */
+/* A sender is killed between two writes of one title: the half title does not count as written. */
 static void half_a_title(void **state)
 {
 	struct t_pair *p = *state;
@@ -414,7 +420,7 @@ static void half_a_title(void **state)
 	assert_true(zip_written(&p->t->s, cq->hw, &x));
 }
 
-/* Waiting completions take room, too. */
+/* Waiting completions take room in the CQ, too. */
 static void overrun(void **state)
 {
 	struct t_pair *p = *state;

@@ -21,7 +21,7 @@ struct z_cq {
 	enum z_reader how;
 	struct mlx5_cqe64 title;
 	uint8_t mini[64];
-	uint32_t left, i; /* of the session: CQEs not read yet, and the next one */
+	uint32_t left, i; /* CQEs of the session not read yet; index of the next */
 	uint32_t sessions;
 };
 
@@ -56,7 +56,7 @@ static inline bool z_is_sw(const struct z_cq *z, const struct mlx5_cqe64 *c)
 	return (c->op_own & 1) == lap && (z->how != Z_DPDK || c->op_own >> 4 != MLX5_CQE_INVALID);
 }
 
-/* The entry is read; it and its neighbours become what that reader makes of them. */
+/* Releases an entry: does to it and its neighbours what that reader does. */
 static inline void z_release(struct z_cq *z, uint32_t start)
 {
 	uint32_t at = start + z->i;
@@ -65,7 +65,7 @@ static inline void z_release(struct z_cq *z, uint32_t start)
 		z_at(z->cq, at)->op_own = at >> z->cq->log_size & 1;
 	if (z->how == Z_DPDK && z->i)
 		z_at(z->cq, at)->op_own = MLX5_CQE_INVALID << 4;
-	/* An array is read before its entry changes. */
+	/* Save the next array before its entry is overwritten. */
 	if (z->left > 1 && z->i % 8 == 7)
 		memcpy(z->mini, z_at(z->cq, at + 1), 64);
 	if (z->how == Z_UCX && z->left > 1)

@@ -37,7 +37,7 @@ static struct hw_tm_tag *entry(struct hw_tm *tm, uint32_t idx)
 
 /* ---- counts of unexpected messages */
 
-/* Program and device agree: the entries may be taken. */
+/* If the program and the device have counted the same messages, entries may be matched. */
 static uint64_t agreed(const struct hw_tm *tm, uint64_t w)
 {
 	if (HW_TM_HW(w) != HW_TM_SW(w) || HW_TM_CLAIMED(w))
@@ -45,7 +45,7 @@ static uint64_t agreed(const struct hw_tm *tm, uint64_t w)
 	return (w & 0xffffffffff) | (uint64_t)(atomic_load(&tm->seq) & 0xffffff) << 40;
 }
 
-/* The program's count, from a command. */
+/* Takes over the program's count of unexpected messages from a command. */
 static void synchronize(struct hw_tm *tm, bool valid, uint32_t sw)
 {
 	uint64_t was = atomic_load(&tm->sync), to;
@@ -56,7 +56,10 @@ static void synchronize(struct hw_tm *tm, bool valid, uint32_t sw)
 	} while (!atomic_compare_exchange_strong(&tm->sync, &was, to));
 }
 
-/* From its claim on an unexpected message holds back entries; it is counted when it has its CQE. */
+/*
+ * Ends a claim. Between its claim and its end an unexpected message keeps new entries from being
+ * matched; it is counted when its CQE is written.
+ */
 static void claim_end(struct hw_tm *tm, const struct hw_qp *qp, uint32_t k, bool written)
 {
 	uint64_t was = atomic_load(&tm->sync), to;
@@ -75,7 +78,7 @@ static void claim_end(struct hw_tm *tm, const struct hw_qp *qp, uint32_t k, bool
 		atomic_store(&tm->claim[k], 0);
 }
 
-/* The place of a claim for this QP, or -1: all are taken. */
+/* Claims an unexpected message for this QP. Returns the claim's index; -1: all are in use. */
 static int claim_begin(struct hw_tm *tm, uint32_t qpn)
 {
 	for (int k = 0; k < HW_TM_CLAIMS; k++)
@@ -87,9 +90,8 @@ static int claim_begin(struct hw_tm *tm, uint32_t qpn)
 /* ---- commands of the list */
 
 /*
- * Give the entries that are posted with numbers up to `from` and after `down_to` the numbers
- * `from`, `from` - 1 and so on, newest first, so that their order is right meanwhile, too. Returns
- * how many.
+ * Renumbers the posted entries with numbers in (down_to, from]: they become `from`, `from` - 1 and
+ * so on. It starts with the newest, so that the order is right at every moment. Returns how many.
  */
 static uint32_t raise(struct hw_tm *tm, uint32_t from, uint32_t down_to)
 {
@@ -118,9 +120,9 @@ static uint32_t raise(struct hw_tm *tm, uint32_t from, uint32_t down_to)
 }
 
 /*
- * Numbers compare rightly within HW_TM_FAR only: entries that stay in the list follow the others.
- * Entries that may not be taken yet come first, so that none of them falls behind the number up to
- * which entries may be taken.
+ * Numbers can be compared only within HW_TM_FAR, so entries that stay in the list move up behind
+ * the newer ones. Entries that may not be matched yet go first: none may fall below the number up
+ * to which entries may be matched.
  */
 static void renumber(struct hw_tm *tm, uint32_t seq)
 {
@@ -159,7 +161,7 @@ static uint32_t append(struct eng_run *r, struct hw_tm *tm)
 	return idx;
 }
 
-/* -EAGAIN: a message has taken the entry. It may still fail and leave the entry in the list. */
+/* Removes an entry. -EAGAIN: a message has taken it, but may still fail and return it. */
 static int removed(struct hw_tm *tm, uint32_t idx)
 {
 	struct hw_tm_tag *t = entry(tm, idx);
@@ -203,7 +205,7 @@ enum eng_out tm_execute(struct eng_run *r)
 		idx = append(r, tm);
 	else if (op == WQE_TM_REMOVE)
 		ok = removed(tm, idx);
-	if (ok < 0) /* programs take the answer for a promise of the other completion */
+	if (ok < 0) /* wait: programs take a failed REMOVE as a promise of the entry's completion */
 		return ENG_LOCKED;
 	synchronize(tm, LAYOUT_GET(wqe_tm, seg, sw_cnt_valid), LAYOUT_GET32(wqe_tm, seg, sw_cnt));
 	r->byte_cnt = ANSWER(idx, ok);
@@ -220,7 +222,10 @@ static int told(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, cons
 	const struct hw_tm *tm = tm_of(s, qp->srqn);
 	const struct hw_srq *srq = tm ? hw_srq(s, qp->srqn) : NULL;
 	uint64_t w = tm ? atomic_load(&tm->sync) : 0;
-	/* What is being counted may make a new entry wait: the program then sees another number. */
+	/*
+	 * Count messages with open claims, too: they may hold back a new entry, and the program
+	 * must see that its own count differs.
+	 */
 	int open = __builtin_popcount(HW_TM_CLAIMED(w));
 	struct eng_cqe c;
 
@@ -297,7 +302,7 @@ static void tm_cut(struct eng_sgl *l, uint64_t n)
 	memmove(l->mem, l->mem + gone, l->n * sizeof(l->mem[0]));
 }
 
-/* The state is read before resp_is_ours(): after a takeover the swap fails. */
+/* Read the entry's state before resp_is_ours(), so that the swap fails after a takeover. */
 static void entry_settle(struct hw_tm *tm, struct hw_qp *qp, uint32_t qpn, bool written)
 {
 	uint32_t n = resp_noted() - 1, srqn = resp_noted_srqn(), kind, to = HW_TM_FREE;
@@ -313,7 +318,7 @@ static void entry_settle(struct hw_tm *tm, struct hw_qp *qp, uint32_t qpn, bool 
 		resp_note(qp, 1 + (n | TM_SECOND), srqn);
 		return;
 	}
-	/* An entry that was noted only must be found changed by a stopped thread. */
+	/* A stopped thread must find the entry changed, even if it was only noted. */
 	if (!written) {
 		to = HW_TM_POSTED;
 		mine |= kind == HW_TM_POSTED;
@@ -334,7 +339,7 @@ void tm_settle(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool written)
 	for (uint32_t k = 0; k < HW_TM_CLAIMS; k++)
 		if (atomic_load(&tm->claim[k]) == qpn)
 			claim_end(tm, qp, k, written);
-	/* The second completion is written by tm_second() only. */
+	/* Not if the second completion is owed: only tm_second() writes that. */
 	if (resp_noted() & TM_NOTE && (written || !(resp_noted() & TM_SECOND)))
 		entry_settle(tm, qp, qpn, written);
 }
@@ -357,7 +362,7 @@ bool tm_second(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	LAYOUT_SET(cqe64, c.b, app, CQE_APP_TAG_MATCHING);
 	LAYOUT_SET(cqe64, c.b, app_op, CQE_TM_EXPECTED);
 	LAYOUT_SET(cqe64, c.b, app_info, n & 0xffff);
-	/* Without a CQ nobody waits for it. */
+	/* If the CQ is gone, nobody waits for the completion. */
 	if (cq_push_receive(s, srq->cqn, &c, qp) == -ETIMEDOUT)
 		return false;
 	POINT("tm-second");
@@ -367,8 +372,8 @@ bool tm_second(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 }
 
 /*
- * Take the oldest entry that matches. Returns its index, or -ENOENT: none does, and the message has
- * a claim; -ETIMEDOUT: the lock was taken over, or there are too many claims.
+ * Takes the oldest entry that matches and returns its index. -ENOENT: none matches, and the message
+ * has a claim; -ETIMEDOUT: the lock was taken over, or all claims are in use.
  */
 static int take(struct eng_run *r, struct hw_tm *tm, struct hw_qp *peer, uint64_t tag, bool match)
 {
@@ -438,8 +443,8 @@ static void matched_cqe(struct eng_run *r, const struct hw_qp *peer, const struc
 }
 
 /*
- * The entry goes back to the list and the QP fails, without a receive's error CQE, which libmlx5
- * takes for one of the XRQ's receives (mlx5_parse_cqe()).
+ * Returns the entry to the list and fails the QP. No receive completes with an error, because
+ * libmlx5 would take that CQE for one of the XRQ's receives (mlx5_parse_cqe()).
  */
 static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why)
 {
@@ -482,7 +487,7 @@ static enum eng_why rendezvous_source(struct eng_run *r, const struct message *m
 			   len, r->qp->pdn, r->qpn, HW_ACC_REMOTE_READ);
 }
 
-/* Under both locks: the second completion, then the FIN is owed. */
+/* Under both locks: writes the second completion and notes that the FIN is owed. */
 static enum eng_out fetched(struct eng_run *r, struct hw_qp *peer, const struct message *m)
 {
 	if (!tm_second(r->s, peer, r->dest))
@@ -630,7 +635,7 @@ enum eng_out tm_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_
 
 /* ---- FIN */
 
-/* Into a receive of this QP, as a message of its peer's. */
+/* Delivers the FIN to a receive of this QP, as a message from its peer. */
 static enum eng_out fin_receive(struct eng_run *r)
 {
 	uint8_t tmh[LAYOUT_SZ(tmh)] = {0};

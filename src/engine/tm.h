@@ -6,8 +6,9 @@
 #include "engine/priv.h"
 
 /*
- * In a note of a taken receive (resp_note()), and in eng_recv.index: an entry of a tag list. Its
- * rendezvous owes its second completion.
+ * Flags in the note of a taken receive (resp_note()) and in eng_recv.index. TM_NOTE: it is an entry
+ * of a tag list, not a WQE. TM_SECOND: the second completion of its rendezvous is still to be
+ * written.
  */
 #define TM_NOTE 0x20000u
 #define TM_SECOND 0x40000u
@@ -15,24 +16,25 @@
 /* Execute a command of the list. */
 enum eng_out tm_execute(struct eng_run *r);
 /*
- * The CQEs of a command that was executed: a requester's and one in the XRQ's CQ, if it asks for
- * them. 0 or the result of cq_push(). *done: its answer, and which CQE is written.
+ * Writes the CQEs of an executed command: the requester's, and one in the XRQ's CQ if the command
+ * asks for it. 0 or the result of cq_push(). *done: the command's result, and which CQEs are
+ * written.
  */
 int tm_complete(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, const uint8_t *wqe,
 		uint32_t *done);
 
-/* Has r->to an XRQ with tag matching? Then its completions go to the XRQ's CQ. */
+/* Is r->to an XRQ with tag matching? Then makes completions go to the XRQ's CQ. */
 bool tm_aim(struct eng_run *r);
-/* A SEND to such a QP, after tm_aim(). */
+/* Handles a SEND to an XRQ, after tm_aim(). */
 enum eng_out tm_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op);
 /*
- * Under rq_lock: the CQE of the message in work is written, or nobody will write it. Changes the
- * note if it names an entry.
+ * Under rq_lock, when the CQE of the current message is written (`written`) or never will be:
+ * settles claims, and the entry that the note names.
  */
 void tm_settle(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool written);
-/* Under rq_lock: write the second completion of a rendezvous. False: the CQ's lock is held. */
+/* Under rq_lock: writes the second completion of a rendezvous. False: the CQ is locked. */
 bool tm_second(struct seg *s, struct hw_qp *qp, uint32_t qpn);
-/* Under sq_lock: deliver the FIN that this QP is owed (fin_owed). False: not now. */
+/* Under sq_lock: delivers the FIN that this QP shall receive (fin_owed). False: try again later. */
 bool tm_fin(struct eng_run *r);
 
 #endif

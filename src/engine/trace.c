@@ -41,7 +41,10 @@ static void rec_send_doorbell(struct rec *r, struct seg *s, const uint8_t *v)
 		rec_s(r, "qp", "unknown");
 	rec_u(r, "wqe_index", LAYOUT_GET(wqe_ctrl, v, wqe_index));
 	rec_code(r, "opcode", opcode, wqe_opcode_name(opcode));
-	/* Print the record, which counts; the stored value is that of the last WQE. */
+	/*
+	 * Print the doorbell record, which the device obeys; the stored value belongs to the last
+	 * WQE only.
+	 */
 	if (qp && !sq_read_pi(s, qp, &pi)) {
 		rec_u(r, "producer_index", pi);
 		rec_u(r, "consumer_index",

@@ -22,7 +22,7 @@
 
 #define UD_QKEY_OWN 0x80000000u /* a Q_Key with this bit means "use the QP's own" */
 #define UD_MULTICAST_QPN 0xffffffu
-#define UD_OVERHEAD (HDR_BASE + HDR_DETH) /* with immediate data 4 more */
+#define UD_OVERHEAD (HDR_BASE + HDR_DETH) /* immediate data adds 4 */
 
 /* Fields of the WQE's address vector. */
 struct ud_av {
@@ -158,14 +158,17 @@ static struct hw_qp *ud_member_qp(struct seg *s, uint32_t i, const uint8_t *mgid
 	if (memcmp(m->gid, mgid, sizeof(m->gid)) ||
 	    !(__atomic_load_n(&m->flags, __ATOMIC_ACQUIRE) & HW_F_READY))
 		return NULL;
-	/* Otherwise the QP may be of an earlier attachment, whose QP is none of the group. */
+	/*
+	 * Compare generations: a later attachment at this index has another QP, which is not in
+	 * this group.
+	 */
 	atomic_thread_fence(memory_order_acquire);
 	return __atomic_load_n(&m->gen, __ATOMIC_RELAXED) == gen ? hw_qp(s, *qpn) : NULL;
 }
 
 /*
- * Collect members' ports from attachment *i on; when there is no more space, *i says where to go
- * on.
+ * Collects members' ports, beginning with attachment *i. If space runs out, *i says where to
+ * continue.
  */
 static void reach_collect(struct eng_run *r, const uint8_t *mgid, uint32_t *i, struct eng_reach *x)
 {
@@ -202,7 +205,7 @@ static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, cons
 	    (reach_bit(x, hw_qp_path(peer)->port) & x->got) && way_pkey_match(r, hw_qp_path(peer)))
 		out = ud_receive(r, &to, peer, op);
 	resp_unlock(r->s, peer);
-	if (r->local.len > len) /* without the 4 octets of an immediate */
+	if (r->local.len > len) /* remove the 4 octets of immediate data again */
 		skip_front(&r->local, r->local.len - len);
 	return out;
 }

@@ -64,7 +64,7 @@ void eng_mkey_fields(struct hw_mkey *mk)
 	mk->crypto = (uint8_t)MKC(crypto_en);
 }
 
-/* May this QP change the key: does it exist, in the same domain? */
+/* Does the key exist, is it of this QP's protection domain, and may UMRs change it? */
 static bool umr_is_ours(const struct eng_run *r, const struct hw_mkey *mk)
 {
 	return mk && atomic_load_explicit(&mk->valid, memory_order_acquire) && mk->umr_en &&
@@ -270,8 +270,8 @@ static enum eng_out take_away(struct eng_run *r, struct hw_mkey *mk)
 	bool first = !r->qp->took;
 
 	/*
-	 * mkey_wait() leaves the gate open: it may have been shut to take over the responder's
-	 * lock.
+	 * Check the gate first: it may have been shut to take the responder's lock over, and
+	 * mkey_wait() would open it again.
 	 */
 	if (!gate_pass(&r->ring->gate, GATE_BUSY))
 		return ENG_AGAIN;
@@ -303,12 +303,15 @@ enum eng_out umr_execute(struct eng_run *r)
 		out = take_away(r, mk);
 	if (out != ENG_DONE)
 		return out;
-	/* While it changes eng_mkey_quiesce() waits for this thread, even if it is stopped. */
+	/*
+	 * GATE_BUSY: while the key changes, eng_mkey_quiesce() waits for this thread, even if it is
+	 * stopped.
+	 */
 	if (!gate_pass(&r->ring->gate, GATE_BUSY))
 		return ENG_AGAIN;
 	r->why = umr_is_ours(r, mk) ? change(r, mk, &to) : ENG_W_BIND_KEY;
 	POINT("key-changed");
-	gate_reset(&r->ring->gate); /* nobody could shut it meanwhile */
+	gate_reset(&r->ring->gate); /* a BUSY gate cannot be shut, so reset it */
 	return r->why ? ENG_FAILED : ENG_DONE;
 }
 

@@ -17,7 +17,7 @@
 #include "wire/prm/cq.h"
 
 enum { MINI_PER_ENTRY = 64 / 8 };
-/* Two completions take two entries with or without compression. */
+/* Compress three completions or more: two need two entries either way. */
 #define WORTH 3
 
 static struct hw_zip *zip_of(const struct seg *s, const struct hw_cq *cq)
@@ -41,7 +41,7 @@ const uint8_t *zip_kept(const struct seg *s, const struct hw_cq *cq, uint32_t in
 {
 	const struct hw_zip_cqe *e = cqe_at(s, cq, index);
 
-	/* `index` may have 24 bits. */
+	/* Compare 24 bits, because `index` may come from a 24-bit field. */
 	return (atomic_load(&e->index) - index) & 0xffffff ? NULL : e->b;
 }
 
@@ -79,7 +79,7 @@ int zip_keep(struct seg *s, const struct hw_cq *cq, const struct eng_cqe *c, str
 {
 	uint32_t end = zip_end(s, cq);
 	struct hw_zip_cqe *e = cqe_at(s, cq, end);
-	/* Without a gate the lock cannot be taken over, and no one else looks at the entry. */
+	/* Without a gate the lock cannot be taken over, and only the holder uses the entry. */
 	struct mem_vec to[2] = {{(uintptr_t)e->b, sizeof(e->b)},
 				{(uintptr_t)&e->index, sizeof(e->index)}};
 	struct iovec from[2] = {{(void *)c->b, sizeof(e->b)}, {&end, sizeof(end)}};
@@ -175,8 +175,8 @@ int zip_write(struct seg *s, const struct hw_cq *cq, const struct zip_next *x,
 }
 
 /*
- * The time stamp makes it unlike what was there before. Readers change the last byte of a title
- * that they have read.
+ * Compares the entry with what was to be written; the time stamp differs from earlier contents. A
+ * title's last byte is left out, because readers change it.
  */
 bool zip_written(struct seg *s, const struct hw_cq *cq, const struct zip_next *x)
 {

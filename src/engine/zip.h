@@ -7,25 +7,25 @@
 #include "hw/cq.h"
 #include "hw/zip.h"
 
-/* Index behind the last completion, waiting or written. */
+/* The index after the last completion, whether it waits or is written. */
 uint32_t zip_end(const struct seg *s, const struct hw_cq *cq);
 static inline uint32_t zip_waiting(const struct seg *s, const struct hw_cq *cq)
 {
 	return zip_end(s, cq) - atomic_load(&cq->pi);
 }
-/* May the completion wait, and if others wait, for one session with them? */
+/* May the completion wait? If others wait already: does it fit into one session with them? */
 bool zip_fits(const struct seg *s, const struct hw_cq *cq, const struct eng_cqe *c);
 /*
- * Let it wait: keep it, then count it if one is kept and not counted. A thread that takes the
- * lock over does the same.
- * `gate`: of the copy, or NULL.
+ * zip_keep() stores a completion that waits; zip_count() counts it, if one is stored and not
+ * counted. A thread that takes the lock over calls zip_count(), too. `gate`: the gate for the copy,
+ * or NULL.
  */
 int zip_keep(struct seg *s, const struct hw_cq *cq, const struct eng_cqe *c, struct seg_gate *gate);
 void zip_count(const struct seg *s, const struct hw_cq *cq);
-/* Must what waits be written now? */
+/* Must the waiting completions be written now? */
 bool zip_full(const struct seg *s, const struct hw_cq *cq);
 
-/* What is written next of the waiting completions: one, or a session of n. */
+/* The waiting completions to be written next: a single one, or a session of n. */
 struct zip_next {
 	uint32_t at, n;
 	bool solicited;
@@ -42,7 +42,7 @@ bool zip_next(const struct seg *s, const struct hw_cq *cq, struct zip_next *x);
 /* Write it, what makes it visible last. 0 or a mem_* error. */
 int zip_write(struct seg *s, const struct hw_cq *cq, const struct zip_next *x,
 	      struct seg_gate *gate);
-/* Has a holder that died or was stopped written it? */
+/* Did a holder that died or was stopped write it? */
 bool zip_written(struct seg *s, const struct hw_cq *cq, const struct zip_next *x);
 void zip_created(const struct seg *s, const struct hw_cq *cq);
 /* The completion `index` if it is still kept, else NULL. */
