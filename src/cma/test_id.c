@@ -511,7 +511,7 @@ static void ids_go_in_every_state(void **state)
 	assert_int_equal(try_resolve(id, "127.1.0.77", 1), 0); /* ADDR_QUERY, waits */
 	cma_id_destroy(id);
 	id = id_of(0, RDMA_PS_TCP, &ME);
-	assert_int_equal(try_resolve(id, "127.1.0.2", 1), 0); /* ADDR_QUERY, is to be told */
+	assert_int_equal(try_resolve(id, "127.1.0.2", 1), 0); /* ADDR_QUERY, event queued */
 	cma_id_destroy(id);
 	id = id_of(0, RDMA_PS_TCP, &ME);
 	assert_int_equal(try_resolve(id, "127.1.0.2", 1), 0);

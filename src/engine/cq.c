@@ -173,7 +173,7 @@ static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *t
 
 	if (!(arm & HW_CQ_ARMED) || !unseen || unseen > CQ_COUNTER / 2 || pi - was <= pi - upto)
 		return false;
-	if (untold > unseen) /* no unseen CQE was told of (or so long ago that indices wrapped) */
+	if (untold > unseen) /* the last event told of no unseen CQE, or indices wrapped */
 		untold = unseen;
 	*told = arm & HW_CQ_ANY ? upto - untold + 1 : upto;
 	return true;

@@ -16,7 +16,7 @@
 struct crypto_fmt {
 	uint32_t unit; /* bytes of a data unit; 0: no crypto */
 	bool on_wire;
-	bool encrypts; /* what goes to the wire; what comes from it is decrypted. Or the reverse. */
+	bool encrypts; /* encrypt what goes to the wire, decrypt what arrives; else reverse */
 	uint32_t dek;
 	uint64_t keytag;
 	uint8_t tweak[AES_BLOCK]; /* tweak of the key's first unit, in the device's byte order */

@@ -171,7 +171,7 @@ struct eng_run {
 	uint64_t was; /* the old value of an atomic's word, in the requester's byte order */
 	/* READ, atomic: offset of the first data segment, which gets the answer */
 	uint32_t scatter;
-	enum eng_why late; /* ... the reason if it did not get it, after the request was executed */
+	enum eng_why late;        /* why the answer was not stored, although the request was done */
 	uint8_t rx[HW_RX_AHEAD];  /* copy of the receive WQE in work */
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
 };

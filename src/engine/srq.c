@@ -465,7 +465,7 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	if (bytes > HW_RX_AHEAD)
 		bytes = HW_RX_AHEAD;
 	if (resp_noted() &&
-	    resp_noted_srqn() != r->to.srqn && /* taken for a message that was never sent again */
+	    resp_noted_srqn() != r->to.srqn && /* taken for a message that was never repeated */
 	    !give_back(r->s, qp, srq_lock))
 		return -ETIMEDOUT;
 	if (resp_noted()) /* it was taken at an earlier attempt and not completed */

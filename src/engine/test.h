@@ -33,7 +33,7 @@ struct hw_cq;
 struct hw_srq;
 struct hw_mkey;
 
-#define T_OWNER 3 /* owner of the test's objects: a file index + 1; any will do */
+#define T_OWNER 3 /* owner word of the test's objects (file index + 1); any value */
 
 struct tb { /* The test bed. */
 	struct seg s;

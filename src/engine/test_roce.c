@@ -227,7 +227,7 @@ static void a_mac_address_of_another(void **state)
 	a->hw->path[0].dlid = fab_eth_addr_of(t->port[0]);
 	fails(a, b);
 	make(t, PRM_ST_RC, V2_IP4, &a, &b);
-	a->hw->path[0].dlid = FAB_ETH_BIT | 0xfffffe; /* one of ours that no port has */
+	a->hw->path[0].dlid = FAB_ETH_BIT | 0xfffffe; /* a fabric's address that no port has */
 	fails(a, b);
 }
 

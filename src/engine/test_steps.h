@@ -28,7 +28,7 @@ struct scenario {
 	bool srq;
 	void (*setup)(struct scene *x);
 	void (*act)(struct scene *x, struct t_qp *c); /* run in the child */
-	void (*check)(struct scene *x, bool whole);   /* whole: the child survived */
+	void (*check)(struct scene *x, bool whole);   /* the child survived: `whole` */
 	bool tags;                                    /* a message with a tag */
 };
 

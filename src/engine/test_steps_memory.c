@@ -246,7 +246,7 @@ static void no_chunk_remains(struct scene *x)
 	struct seg *s = seg_of(x);
 
 	if (x->is->setup != adopted_memory)
-		return; /* the segment that is known there is of an earlier scene */
+		return; /* nothing is adopted in other scenes */
 	assert_true(adopt_give_back(nothing, NULL, true));
 	assert_int_equal(adopt_bytes(s, s->self), 0);
 }

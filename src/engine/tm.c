@@ -590,7 +590,7 @@ static enum eng_out tm_message(struct eng_run *r, struct hw_qp *peer, struct mes
 
 	if (n < 0)
 		return resp_copy_failed(r, n);
-	if (resp_noted() & TM_SECOND) /* this message, which was locked out of the CQ */
+	if (resp_noted() & TM_SECOND) /* its second CQE could not be written before */
 		return fetched(r, peer, m);
 	if (n >= (int)LAYOUT_SZ(tmh))
 		what = LAYOUT_GET32(tmh, m->head, opcode);
@@ -625,7 +625,7 @@ enum eng_out tm_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_
 
 	if (!m.tm)
 		return ENG_SILENT;
-	tm_settle(r->s, peer, r->dest, false); /* what a message left that did not arrive */
+	tm_settle(r->s, peer, r->dest, false); /* what a message that failed has left */
 	out = tm_message(r, peer, &m);
 	r->app_op = 0;
 	if (out != ENG_DONE)

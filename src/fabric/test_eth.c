@@ -277,7 +277,7 @@ static void an_interface_has_many_addresses(void **state)
 	assert_int_equal(f.nip4, 9);
 	assert_int_equal(be32_load(f.ip4[0]), 0x7f010001);
 	assert_int_equal(be32_load(f.ip4[1]), 0x0a000001);
-	assert_int_equal(be32_load(f.ip4[4]), 0x0a000401); /* in the order of their coming */
+	assert_int_equal(be32_load(f.ip4[4]), 0x0a000401); /* the order of their addition */
 	assert_int_equal(be32_load(f.ip4[8]), 0x0a000002);
 	assert_int_equal(fab_ip4_towards(&seg, h1, 0x0a000263), 0x0a000201);
 	assert_int_equal(fab_ip4_towards(&seg, h1, 0x0a000002), 0x0a000002);

@@ -295,7 +295,7 @@ static void interface_follows_its_port(void **state)
 	assert_string_equal(text_of(NET "operstate"), "down\n");
 	assert_string_equal(text_of(NET "carrier"), "0\n");
 	assert_string_equal(text_of(NET "speed"), "-1\n");
-	assert_string_equal(text_of(NET "dev_port"), "0\n"); /* it shared a file with carrier */
+	assert_string_equal(text_of(NET "dev_port"), "0\n"); /* carrier's file also had its text */
 	assert_string_equal(text_of(NET "flags"), "0x1003\n");
 	assert_int_equal(iface_file(0).flags & (IFF_UP | IFF_RUNNING), IFF_UP);
 }

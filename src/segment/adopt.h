@@ -23,7 +23,7 @@
 struct seg_adopt {
 	uint32_t gen;
 	_Atomic uint32_t slot_gen; /* generation of the owner's slot; 0: being claimed */
-	_Atomic uint32_t ended;    /* not used any more, waits for threads older than `epoch` */
+	_Atomic uint32_t ended;    /* only threads older than `epoch` may use it */
 	uint32_t mkey, mkey_gen;   /* the key whose memory it holds */
 	uint32_t kept;             /* until the process ends */
 	uint64_t va;               /* in the first chunk of a run: the address of its first byte */
@@ -76,7 +76,7 @@ void adopt_init(struct seg *s);
 
 struct adopt_key {
 	struct adopt_run *run;
-	const uint32_t *gen_now;       /* the element's, which may be another key's now */
+	const uint32_t *gen_now;       /* of the element, now perhaps another key */
 	const _Atomic uint32_t *valid; /* 0: the key ends */
 	uint32_t mkey, gen;
 };

@@ -97,10 +97,10 @@ static inline bool gate_pass(struct seg_gate *g, uint64_t to)
 struct seg;
 
 enum gate_shut { GATE_OPEN, GATE_SHUT, GATE_GONE };
-enum {                       /* a revoker minds changes of keys and of device memory, and: */
+enum {                       /* a revoker waits for changes of keys and memory, and: */
        GATE_MINDS_OWN = 1,   /* copies inside the process's own memory */
        GATE_MINDS_STATE = 2, /* changes of a queue's state */
-       GATE_MINDS_POOL = 4,  /* copies in adopted memory that come later, and are then made again */
+       GATE_MINDS_POOL = 4,  /* copies in adopted memory (repeated if too late) */
 };
 /* Shuts the gate of a thread of the process (slot, gen). Makes system calls. */
 enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g,

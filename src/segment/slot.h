@@ -18,8 +18,8 @@ struct seg_slot {                  /* SEG_T_SLOT: same index as its process; nev
 	_Atomic uint32_t asked;    /* number of the last request; the process writes it */
 	_Atomic uint32_t answered; /* futex word: of the last answer; the supervisor writes it */
 	struct link_msg in, out;
-	_Atomic uint32_t changes[SLOT_CHANGES]; /* counts what happens to rdma_cm's ids, by
-						 * number; the supervisor writes it */
+	_Atomic uint32_t changes[SLOT_CHANGES]; /* counters of changes of rdma_cm's ids, by
+						 * id % SLOT_CHANGES; the supervisor writes */
 	uint8_t in_more[LINK_MORE], out_more[LINK_MORE];
 } SEG_ELEM;
 

@@ -276,7 +276,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		*fd = -1;
 		return r;
 	}
-	flock(*fd, LOCK_EX | LOCK_NB); /* cannot fail: no other process has the description */
+	flock(*fd, LOCK_EX | LOCK_NB); /* cannot fail: nobody else has the description */
 	if (!fstat(*fd, &st)) {
 		f->dev = st.st_dev;
 		f->ino = st.st_ino;

@@ -291,6 +291,6 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 	if (atomic_load(&fab_subnet(&sup->seg)->notices))
 		sup->mads_at = 0;
 	periodic(sup);
-	netns_update(&sup->netns, &sup->seg); /* what has changed a port has woken the loop */
+	netns_update(&sup->netns, &sup->seg); /* a change of a port wakes the loop */
 	return 0;
 }

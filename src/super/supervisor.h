@@ -120,7 +120,7 @@ struct sup {
 	int spare;
 	struct sup_source listen;
 	struct sup_link *links;
-	struct sup_link *waking; /* answered in their slots, and not woken yet */
+	struct sup_link *waking; /* have an answer in their slot: wake them */
 	struct sup_file *files;
 	uint32_t nfiles;             /* size of `files` */
 	uint32_t nopen;              /* used */
@@ -141,7 +141,7 @@ struct sup {
 	struct sup_cm *cm; /* the hosts' connection managers (sup_cm.c) */
 	struct netns netns;
 	uint64_t trim_at;        /* when to look at the segment's memory */
-	uint64_t untrimmed;      /* bytes that were left beside live objects the last time */
+	uint64_t untrimmed;      /* unused bytes that the last trim had to leave */
 	bool trimming;           /* a job gives it back */
 	struct fab_sm_kept kept; /* data of the last sweep; only the job uses it while `sweeping` */
 	bool sweeping;           /* a job changes the subnet; no other code here may */

@@ -273,10 +273,9 @@ bool log_wants(uint32_t topic, const char *what, const char *detail, bool failed
 
 /* ---- writing */
 
-#define TURN_NS (100 * NSEC_PER_MSEC) /* how often a waiter checks whether the writer is stopped \
-				       */
-#define HUNG_NS (5 * NSEC_PER_SEC)    /* how long a pipe with room waits for any writer */
-#define LIVE_NS (2 * NSEC_PER_SEC)    /* a live trace's: its writer gives up after a second */
+#define TURN_NS (100 * NSEC_PER_MSEC) /* a waiter then checks whether the writer is stopped */
+#define HUNG_NS (5 * NSEC_PER_SEC)    /* longest wait for a writer if the pipe has room */
+#define LIVE_NS (2 * NSEC_PER_SEC)    /* for a live trace, whose writer tries for a second */
 #define TURN_SLEEP_NS 20000
 
 static bool pipe_is_full(void)
