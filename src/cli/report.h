@@ -34,7 +34,7 @@ bool report_soft_break(const char *text);
 
 enum report_kind {
 	REPORT_NOTHING,
-	REPORT_COMPLETION, /* of a work request, with error */
+	REPORT_COMPLETION, /* a work request completed with an error */
 	REPORT_COMMAND,    /* refused by the firmware */
 	REPORT_DEVX,       /* a failed command of mlx5dv_devx_*(), as UCX prints it */
 	REPORT_EVENT,      /* asynchronous event */

@@ -28,7 +28,7 @@ static uint64_t get(struct json_object *o, const char *key)
 	return json_object_get_uint64(json_object_object_get(o, key));
 }
 
-/* Copies the counts in use[which] to `to`; the keys begin with the object's name. */
+/* Adds the counts in use[which] to `to`; the keys begin with the object's name. */
 static void add_kinds(struct json_object *to, struct json_object *use, const char *which)
 {
 	struct json_object *o = json_object_object_get(use, which);

@@ -31,7 +31,7 @@ static const struct dev_cmd cmds[] = {
 	CMD(REJECT, reject),
 	CMD(DISCONNECT, disconnect),
 	CMD(INIT_QP_ATTR, init_qp_attr, .room = sizeof(struct ib_uverbs_qp_attr)),
-	/* 32-bit programs have a shorter struct: no padding before the ECE, old ones no ECE. */
+	/* Accept less room: 32-bit programs have no padding before the ECE, old programs no ECE. */
 	CMD(GET_EVENT, get_event, .room = offsetof(struct rdma_ucm_event_resp, reserved)),
 	CMD(SET_OPTION, set_option),
 	CMD(NOTIFY, notify),

@@ -191,7 +191,7 @@ static inline bool cma_exch(struct cma_id *id, enum cma_state from, enum cma_sta
 }
 /* Calls the handler. True: the handler wanted the id destroyed, and it is. */
 bool cma_tell(struct cma_id *id, const struct cma_event *e);
-/* The adapter of this interface's port, and the port with the interface's addresses. */
+/* Binds the id to interface `at`: its port and the port's adapter. */
 void cma_attach(struct cma_id *id, uint32_t at);
 void cma_release_dev(struct cma_id *id);
 int cma_set_qkey(struct cma_id *id, uint32_t qkey);

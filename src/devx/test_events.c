@@ -192,7 +192,9 @@ static void test_reading_an_event(void **state)
 	}
 }
 
-/* No call that makes an object asks the kernel if there is no memory to note it. */
+/*
+ * A call that makes an object allocates memory first: if that fails, it does not call the kernel.
+ */
 static void test_without_memory(void **state)
 {
 	struct ibv_context *context = fake_open();

@@ -12,9 +12,9 @@
 #include <errno.h>
 
 #define WITH_CQE_MAX 2048
-#define TAKE_NS (2 * NSEC_PER_MSEC) /* the pages were in use; each time twice as long */
+#define TAKE_NS (2 * NSEC_PER_MSEC) /* first pause if pages are in use; it doubles each time */
 #define TAKE_MAX_NS (64 * NSEC_PER_MSEC)
-#define BACK_NS (20 * NSEC_PER_MSEC) /* pages or chunks could not be given back */
+#define BACK_NS (20 * NSEC_PER_MSEC) /* first pause if giving back fails; it doubles, too */
 #define BACK_MAX_NS NSEC_PER_SEC
 #define LOOK_AGAIN 2 /* in seg_proc.adopt_look: the device thread's reminder to itself */
 

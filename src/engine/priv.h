@@ -533,7 +533,10 @@ bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port);
 void way_request(struct eng_run *r, const struct eng_op *op, struct fab_pkts *k);
 /* Count the packets of the answer on r->back. A plain acknowledgement is not counted. */
 void way_count_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer);
-/* Packets of a peer with tag matching: its READ of `len` bytes with the answer, and its FIN. */
+/*
+ * Count packets of a peer with tag matching: way_count_fetch() its READ of `len` bytes and the
+ * answer, way_count_fin() its FIN.
+ */
 void way_count_fetch(struct eng_run *r, const struct hw_qp *peer, uint32_t len);
 void way_count_fin(struct eng_run *r, const struct hw_qp *peer);
 /*

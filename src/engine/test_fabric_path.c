@@ -244,7 +244,7 @@ static void armed_ports_take_data_and_send_none(void **state)
 	struct t_pair *p = *state;
 
 	assert_int_equal(fab_port_set_state(&p->t->s, port_of(p, S1, 1), IB_PORT_ARMED), 0);
-	/* Only the way back is blocked; UC needs no answer. */
+	/* Only the path back is blocked; UC needs no answer. */
 	p->a->hw->st = p->b->hw->st = PRM_ST_UC;
 	write_len(p, 8);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);

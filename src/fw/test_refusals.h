@@ -71,7 +71,7 @@ struct refusal_row {
  */
 struct valid_row {
 	enum base base;
-	enum base after; /* sent first: fields with the value MADE have its object's number; or 0 */
+	enum base after; /* command sent first, 0 none; MADE stands for its object */
 	uint32_t op_mod;
 	struct edit edit[5];
 	void (*check)(struct env *e); /* after success, with the answer in e->out; or NULL */

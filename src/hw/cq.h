@@ -17,7 +17,7 @@ enum { HW_CQ_ERR_OVERRUN = 1, HW_CQ_ERR_BUFFER = 2 };
 enum {
 	HW_CQ_ST_OWES = 1,      /* a record in the async file's queue */
 	HW_CQ_ST_OWES_DEVX = 2, /* an event of DEVX subscribers */
-	HW_CQ_ST_ERR = 4,       /* times HW_CQ_ERR_*, which has 2 bits */
+	HW_CQ_ST_ERR = 4,       /* unit of a 2-bit field: HW_CQ_ERR_* */
 	HW_CQ_ST_SEQ = HW_CQ_ST_ERR << 2,
 };
 

@@ -52,7 +52,9 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 	if (d)
 		evq_debt_paid(s, &paid, ref);
 	POINT("evq-paid");
-	/* A reader that has taken the record already is not told: the file would be readable. */
+	/*
+	 * If a reader has taken the record already, send it no byte: its file would stay readable.
+	 */
 	if (!evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_LINKED, EVQ_TELLING))
 		return 0;
 	POINT("evq-telling");

@@ -381,7 +381,7 @@ static void test_static_rates(void **state)
 	} rates[] = {
 		{IBV_RATE_MAX, IBV_RATE_MAX},           {IBV_RATE_2_5_GBPS, IBV_RATE_2_5_GBPS},
 		{IBV_RATE_5_GBPS, IBV_RATE_5_GBPS},     {IBV_RATE_120_GBPS, IBV_RATE_120_GBPS},
-		{IBV_RATE_14_GBPS, IBV_RATE_120_GBPS}, /* unsupported: the supported number below */
+		{IBV_RATE_14_GBPS, IBV_RATE_120_GBPS}, /* unsupported: rounded down */
 		{IBV_RATE_56_GBPS, IBV_RATE_56_GBPS},   {IBV_RATE_25_GBPS, IBV_RATE_25_GBPS},
 		{IBV_RATE_100_GBPS, IBV_RATE_100_GBPS}, {IBV_RATE_200_GBPS, IBV_RATE_200_GBPS},
 		{IBV_RATE_300_GBPS, IBV_RATE_200_GBPS}, {IBV_RATE_50_GBPS, IBV_RATE_50_GBPS},

@@ -22,7 +22,7 @@
 static struct {
 	unsigned int messages, errors;
 	int err;
-	char hex[MAX][1024]; /* behind the header of each */
+	char hex[MAX][1024]; /* what follows each message's header, in hexadecimal */
 	uint16_t flags;
 } got;
 

@@ -280,7 +280,7 @@ static void who_is_overtaken_is_next(void **state)
 	assert_int_equal(sh->lock.word, 0);
 }
 
-/* LOCK_ORDER was left by a waiter that has died. */
+/* The bits about sleepers were left by a waiter that has died. */
 static void marks_of_the_dead_keep_nobody_away(void **state)
 {
 	struct seg *s = *state;

@@ -373,7 +373,10 @@ static int open_of_port(uint32_t port, enum seg_file_kind kind, uint32_t minor, 
 	return opened(fd, file, gen, r);
 }
 
-/* Its state is the supervisor's. Of the host, but a file is an adapter's: the first one's. */
+/*
+ * The supervisor has the state of rdma_cm. The device belongs to the host; a file needs an adapter,
+ * so it names the first one.
+ */
 static int open_rdma_cm(const struct hw_host *host, int flags)
 {
 	uint32_t file, gen;

@@ -80,7 +80,10 @@ static void read_node(const struct reader *r, const struct fab_node *n, struct t
 	if (n->type == FAB_CA && hw_port_is_eth(hw_port(s, n->port0 + 1)))
 		out->link = TOPO_LINK_ETH;
 	memcpy(out->desc, n->desc, sizeof(n->desc));
-	/* A quote of a topology is one line: ibnetdiscover has blanks, too (clean_nodedesc()). */
+	/*
+	 * A description is one line of a topology file: replace control characters by blanks, as
+	 * ibnetdiscover does (clean_nodedesc()).
+	 */
 	for (char *c = out->desc; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = ' ';

@@ -26,7 +26,7 @@ struct ucma_ahead { /* of a process; zeroed: empty */
 	struct ucma_ahead_id ids[UCMA_AHEAD_IDS];
 };
 
-/* A pointer to the counter in seg_slot.changes of an id in this process. */
+/* An id of a file in this process, and a value of its counter in seg_slot.changes, old or new. */
 struct ucma_whose {
 	uint32_t file, gen, id, changes;
 };

@@ -135,7 +135,7 @@ static inline int sys_refused(long r)
 	return r == -EPERM || r == -EACCES || r == -ENOSYS;
 }
 
-/* Uses the system call that today's libc uses, because sandboxes allow that one. */
+/* A sandbox may allow only the system call that today's libc uses: newfstatat(). */
 static inline int sys_fstat(int fd, struct stat *st)
 {
 	int r = (int)sys_raw(SYS_fstat, fd, (long)st, 0, 0, 0, 0);

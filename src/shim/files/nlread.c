@@ -184,7 +184,7 @@ static void match(struct rt_sock *s)
 		if (w)
 			end_dump(s, w, at);
 	}
-	/* the program may peek at the datagram many times; remove the wait the first time */
+	/* The wait is over. Keep the datagram, because the program may look at it many times. */
 	if (w && !s->instead)
 		s->instead = copy(s->head->data, s->head->n, 0);
 	rt_wait_free(w);

@@ -23,7 +23,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define WAIT_MAX 8 /* limit of files per call; further ones are published */
+#define WAIT_MAX 8 /* more files in one call: use wait_publish() */
 #define IN_BITS (POLLIN | POLLRDNORM)
 #define OUT_BITS (POLLOUT | POLLWRNORM)
 

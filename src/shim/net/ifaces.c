@@ -23,7 +23,7 @@
 
 /* ---- look-up ---- */
 
-/* A file of another version may have any values. */
+/* Check the values: a file that another version wrote may contain anything. */
 static bool is_sound(const struct fab_iface *f)
 {
 	bool sound = f->nip4 <= FAB_IF_ADDRS && f->nip6 >= 1 && f->nip6 <= FAB_IF_ADDRS &&
@@ -51,7 +51,7 @@ static bool read_file(uint32_t file, struct fab_iface *f)
 	return got == sizeof(*f) && is_sound(f);
 }
 
-/* The n-th of the VLANs' interfaces, in the order of the ports below. */
+/* The n-th VLAN interface, in the order of the ports that the VLANs are on. */
 static bool vlan_iface(uint32_t n, struct fab_iface *f)
 {
 	for (uint32_t port = 0; port < FAB_IF_PORTS && read_file(port, f); port++)
@@ -147,8 +147,8 @@ static void free_names(struct if_nameindex *list, size_t n)
 }
 
 /*
- * if_freenameindex() of libc frees the list and each name, so ours are made in the same way. `own`
- * is libc's list; the result replaces it.
+ * Adds our interfaces to libc's list `own`, which the result replaces. if_freenameindex() of libc
+ * frees the list and each name, so they are allocated in the same way.
  */
 static struct if_nameindex *add_names(struct if_nameindex *own, size_t have, uint32_t more)
 {
@@ -195,7 +195,10 @@ WRAP(struct if_nameindex *, if_nameindex, (void))
 
 /* ---- addresses ---- */
 
-/* One element of getifaddrs()'s list. Its name follows the structure at once: see is_ours(). */
+/*
+ * One element of getifaddrs()'s list. Its name follows the structure without a gap, by which
+ * is_ours() recognises it.
+ */
 struct node {
 	struct ifaddrs ifa;
 	char name[IF_NAMESIZE];
@@ -208,7 +211,7 @@ struct node {
 	} addr, mask, broadcast;
 	uint32_t stats[24]; /* struct rtnl_link_stats */
 };
-#define NODES_OF_IFACE (1 + 2 * FAB_IF_ADDRS) /* the link, addresses of both families */
+#define NODES_OF_IFACE (1 + 2 * FAB_IF_ADDRS) /* the link, and IPv4 and IPv6 addresses */
 
 /* In libc's elements addresses lie between the structure and the name. */
 static bool is_ours(const struct ifaddrs *i)

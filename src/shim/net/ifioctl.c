@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns what a socket says of the host's interfaces: the requests of netdevice(7), SO_BINDTODEVICE.
- * The kernel decides whether the descriptor is a socket that may ask.
+ * Answers questions about the host's interfaces that come through a socket: the requests of
+ * netdevice(7), and SO_BINDTODEVICE. The kernel decides whether the descriptor is a socket that may
+ * ask.
  */
 #include "fabric/ifaddr.h"
 #include "segment/mem.h"
@@ -94,7 +95,7 @@ static void get_txqlen(const struct fab_iface *f, struct ifreq *q)
 static const struct {
 	unsigned long cmd;
 	void (*get)(const struct fab_iface *f, struct ifreq *q);
-	bool ip4; /* EADDRNOTAVAIL without an address (devinet_ioctl()) */
+	bool ip4; /* devinet_ioctl(): EADDRNOTAVAIL if there is no address */
 } requests[] = {
 	{SIOCGIFNAME, get_name, false},        {SIOCGIFINDEX, get_index, false},
 	{SIOCGIFFLAGS, get_flags, false},      {SIOCGIFADDR, get_addr, true},
@@ -111,7 +112,7 @@ static int fail(int err)
 }
 
 /*
- * The kernel answers ENODEV for a name that no interface can have, if it takes the request from
+ * Use a name that no interface can have: the kernel answers ENODEV, if it takes the request from
  * this descriptor at all.
  */
 static bool may_ask(int fd, unsigned long cmd, const struct ifreq *q, next_ioctl *next)
@@ -192,8 +193,8 @@ int net_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next)
 /* ---- options ---- */
 
 /*
- * The addresses of our interfaces are the machine's loopback, which needs no binding: the kernel
- * gets the empty name, and checks the descriptor.
+ * Our interfaces' addresses are on the machine's loopback interface and need no binding. Pass an
+ * empty name, so that the kernel only checks the descriptor.
  */
 bool net_binds_to_ours(int level, int option, const void *value, socklen_t len)
 {

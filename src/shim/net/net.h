@@ -25,10 +25,10 @@ static inline bool net_is_ioctl(unsigned long cmd)
 }
 /* Answers a request about an interface of ours or about all; others go to `next`. */
 int net_ioctl(int fd, unsigned long cmd, void *arg, next_ioctl *next);
-/* Is it SO_BINDTODEVICE with the name of one of our interfaces? */
+/* Is this setsockopt(2) SO_BINDTODEVICE with the name of one of our interfaces? */
 bool net_binds_to_ours(int level, int option, const void *value, socklen_t len);
 
-/* Before connect(2): an unbound socket of IPv4 gets its interface's address. */
+/* Called before connect(2): gives an unbound IPv4 socket the address of its interface. */
 void net_choose_source(int fd, const struct sockaddr *to, socklen_t len);
 
 #endif

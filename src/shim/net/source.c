@@ -34,13 +34,19 @@ static uint32_t source_of(uint32_t ip)
 	return 0;
 }
 
-/* The pointer may be bad, and process_vm_readv(2) forbidden to a program that does no RDMA. */
+/*
+ * Copies an address that a program passed. The pointer may be bad, and process_vm_readv(2) may be
+ * forbidden in a program that does no RDMA.
+ */
 static bool read_address(union addr *to, const struct sockaddr *from, socklen_t len)
 {
 	const uintptr_t page = ~(uintptr_t)4095, first = (uintptr_t)from;
 	const uintptr_t last = first + len - 1;
 
-	/* A word of the address itself: memcheck knows it, but not what else is on its page. */
+	/*
+	 * Check a word of the address itself: memcheck knows that it is initialised, but not the
+	 * rest of its page.
+	 */
 	if (!sys_page_readable(first & ~(uintptr_t)3) ||
 	    ((first ^ last) & page && !sys_page_readable(last & page)))
 		return false;
@@ -48,7 +54,7 @@ static bool read_address(union addr *to, const struct sockaddr *from, socklen_t 
 	return true;
 }
 
-/* The IPv4 address, also of an IPv6 socket; 0: none. */
+/* The socket address's IPv4 address, also if it is mapped into IPv6; 0: none. */
 static uint32_t ip4_of(const union addr *a)
 {
 	if (a->in.sin_family == AF_INET)
@@ -87,15 +93,15 @@ static void set_option(int fd, int option, int v)
 }
 
 /*
- * How a socket shows that an earlier net_choose_source() bound it: an option without effect unless
- * the program asks for errors (IP_RECVERR), and then on few of them.
+ * Did an earlier net_choose_source() bind this socket? The mark is an option that has no effect
+ * unless the program asks for errors (IP_RECVERR), and then on few of them.
  */
 static bool is_marked(int fd)
 {
 	return get_option(fd, IP_RECVERR_RFC4884);
 }
 
-/* May its address be chosen? */
+/* May net_choose_source() choose the socket's address? */
 static bool is_open(int fd, union addr *own)
 {
 	socklen_t len = sizeof(*own);
@@ -106,7 +112,7 @@ static bool is_open(int fd, union addr *own)
 		return false;
 	if (is_marked(fd))
 		return true;
-	/* Not that of a socket with a port: bind(2) may have chosen that. */
+	/* A socket with a port keeps its address, which bind(2) may have chosen. */
 	return !own->in.sin_port &&
 	       (own->in.sin_family == AF_INET ? !own->in.sin_addr.s_addr
 					      : IN6_IS_ADDR_UNSPECIFIED(&own->in6.sin6_addr));
@@ -134,8 +140,8 @@ void net_choose_source(int fd, const struct sockaddr *to, socklen_t len)
 		return;
 	len = address_like(&own, source, &new);
 	/*
-	 * The port is chosen by connect(), which may share it among peers. Of a socket that has a
-	 * port or a connection bind(2) leaves the address.
+	 * Set IP_BIND_ADDRESS_NO_PORT, so that connect() chooses the port and may share it among
+	 * peers. bind(2) does not change the address of a socket that has a port or a connection.
 	 */
 	late = get_option(fd, IP_BIND_ADDRESS_NO_PORT);
 	set_option(fd, IP_BIND_ADDRESS_NO_PORT, 1);

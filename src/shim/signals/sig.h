@@ -55,7 +55,7 @@ int sig_mask_change(int how, const uint64_t *set, uint64_t *old);
 bool sig_mask_blocks(uint64_t kernel, int sig);
 /* A sent SIGSEGV/SIGBUS is blocked: keep it until sig_mask_change() unblocks it. */
 void sig_pend(int sig, const siginfo_t *si);
-uint64_t sig_pending_mask(void); /* those kept for the calling thread */
+uint64_t sig_pending_mask(void); /* the sent signals that are kept for the calling thread */
 /*
  * Masks are translated from now on; signals that this thread has blocked in the kernel move to the
  * stand-ins.

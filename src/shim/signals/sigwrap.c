@@ -262,7 +262,7 @@ WRAP(int, sigsuspend, (const sigset_t *mask))
 	return NEXT(sigsuspend)(kernel_mask(mask, &k));
 }
 
-/* Waiting with a mask: wait.c handles umad files. */
+/* Wait functions that take a mask. wait.c handles event files. */
 static const struct timespec none;
 
 static bool no_time(const struct timespec *t)
@@ -383,13 +383,13 @@ WRAP(int, pthread_attr_getsigmask_np, (const pthread_attr_t *attr, sigset_t *mas
 	return r;
 }
 
-/* While it is in place, patched doorbells need not ask the kernel. */
+/* Records the alternate stack, so that patched doorbells need not ask the kernel for it. */
 WRAP(int, sigaltstack, (const stack_t *new, stack_t *old))
 {
 	return sigwrap_fail(sig_alt_change(new, old));
 }
 
-/* A signal of glibc's own may unwind such a thread at any instruction. */
+/* glibc's own cancellation signal may unwind such a thread at any instruction. */
 WRAP(int, pthread_setcanceltype, (int type, int *old))
 {
 	if (type == PTHREAD_CANCEL_ASYNCHRONOUS)

@@ -101,7 +101,7 @@ uint32_t mad_parts(const uint8_t mad[MAD_SIZE], struct mad_part out[MAD_MAX_PART
 {
 	uint32_t class = LAYOUT_GET32(mad_hdr, mad, mgmt_class), n = 0;
 	const struct mad_attr_info *a = mad_attr_info(class, LAYOUT_GET32(mad_hdr, mad, attr_id));
-	/* That of performance management has bytes before it that nobody uses. */
+	/* In performance management MADs, reserved bytes precede the data. */
 	uint32_t data = mad_is_smi(class)         ? (uint32_t)SMP_DATA
 			: class == MAD_CLASS_PERF ? (uint32_t)PMA_DATA
 						  : mad_data_offset(class);

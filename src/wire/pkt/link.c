@@ -31,7 +31,7 @@ static uint32_t put_grh(const struct pkt_route *r, uint32_t next, uint32_t len, 
 	return LAYOUT_SZ(ib_grh);
 }
 
-/* RFC 1071, of a header without options */
+/* The RFC 1071 checksum of an IPv4 header without options. */
 static uint16_t ip4_checksum(const uint8_t *h)
 {
 	uint32_t sum = 0;
@@ -177,7 +177,7 @@ static void put_fcs(uint8_t *p, uint32_t len)
 	be32_store(p + len, __builtin_bswap32(~crc32_add(UINT32_MAX, p, len)));
 }
 
-/* Without an LRH, ones are in its place (rxe_icrc_hdr() of rxe_icrc.c). */
+/* Without an LRH, the CRC covers ones in its place (rxe_icrc_hdr() of rxe_icrc.c). */
 static const uint8_t *no_lrh(const uint8_t *h)
 {
 	static const uint8_t ones[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};

@@ -178,7 +178,7 @@ uint32_t erf_record(const struct pkt *p, const uint8_t *payload, uint32_t snap, 
 		out[i] = (uint8_t)(time >> (8 * i));
 	memset(out + 8, 0, head - 8);
 	LAYOUT_SET(erf_hdr, out, type, p->eth ? ERF_TYPE_ETH : ERF_TYPE_INFINIBAND);
-	/* Two bits name the interface of the capturing card; here the port. */
+	/* Two flag bits name the capturing interface; here they name the port. */
 	LAYOUT_SET(erf_hdr, out, flags,
 		   ERF_VARYING | (n < *wire ? ERF_TRUNCATED : 0u) | ((p->port - 1u) & 3));
 	LAYOUT_SET(erf_hdr, out, rlen, head + n);

@@ -11,7 +11,7 @@
 
 #define PKT_MAX_PAYLOAD 4096
 #define PKT_MAX_HEADERS \
-	128 /* of these RoCE v2 over IPv6 with a tag and the longest ones needs 110 */
+	128 /* RoCE v2 over IPv6 with a VLAN tag and the longest transport headers needs 110 */
 enum { PKT_ICRC = 4, PKT_VCRC = 2, PKT_FCS = 4 }; /* bytes of the checks that end a packet */
 #define PKT_MAX (PKT_MAX_HEADERS + PKT_MAX_PAYLOAD + 3 + PKT_ICRC + PKT_FCS)
 
@@ -113,7 +113,10 @@ struct pkt {
 LAYOUT(lrh, 8, PKT_L_lrh)
 enum { LRH_LNH_BTH = 2, LRH_LNH_GRH = 3 };
 
-/* Of Ethernet II: two addresses, and the type; of the tag before the type: IEEE 802.1Q, 9.6. */
+/*
+ * Octets of an Ethernet II header (two addresses, type), and of the VLAN tag before the type (IEEE
+ * 802.1Q, 9.6).
+ */
 #define PKT_ETH 14
 #define PKT_VLAN 4
 #define PKT_TCI(prio, id) ((uint16_t)(((prio)&7u) << 13 | ((id)&0xfffu)))
@@ -211,8 +214,8 @@ LAYOUT(pkt_word, 4, PKT_L_pkt_word)
  */
 uint32_t pkt_put_net(const struct pkt_route *r, uint32_t len, uint8_t *h);
 /*
- * The invariant CRC (IBA 7.8) of `len` octets that begin with the network header or
- * without one with the BTH; the octets of an LRH before them, or ones.
+ * The invariant CRC (IBA 7.8). The `len` octets begin with the network header, or with the BTH if
+ * there is none. `lrh`: the octets of an LRH in front of them, or ones.
  */
 uint32_t pkt_icrc(const uint8_t lrh[8], enum pkt_net net, const uint8_t *p, uint32_t len);
 
@@ -221,8 +224,9 @@ uint32_t pkt_icrc(const uint8_t lrh[8], enum pkt_net net, const uint8_t *p, uint
 #define ERF_ETH 2 /* octets between the header and a frame */
 #define ERF_MAX (ERF_HDR + ERF_ETH + PKT_MAX)
 /*
- * The packet as a record of a file; `lost`: packets lost before it. Returns its bytes, *wire is
- * their number if nothing were cut. erf: any packet; eth: frames of Ethernet, without their FCS.
+ * Writes the packet as a record of a capture file and returns the record's length. `lost`: packets
+ * lost before it. *wire: the length of the whole packet. erf_record(): any packet; eth_record(): an
+ * Ethernet frame without its FCS.
  */
 uint32_t erf_record(const struct pkt *p, const uint8_t *payload, uint32_t snap, uint32_t lost,
 		    uint8_t *out, uint32_t *wire);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Between the files of a packet's bytes: link.c has those in front of the BTH, pkt.c the others. */
+/*
+ * Shared by the files that write a packet's bytes: link.c writes the headers before the BTH, pkt.c
+ * the rest.
+ */
 #ifndef SOFTHCA_WIRE_PKT_PRIV_H
 #define SOFTHCA_WIRE_PKT_PRIV_H
 
@@ -19,7 +22,7 @@ struct pkt_link {
 };
 extern const struct pkt_link pkt_links[2];
 
-/* All octets in front of the network header; a tag adds to the link's. */
+/* Octets in front of the network header: the link's header, and the VLAN tag if there is one. */
 static inline uint32_t pkt_front(const struct pkt_link *l, const struct pkt *p)
 {
 	return l->header + (p->tci ? PKT_VLAN : 0);

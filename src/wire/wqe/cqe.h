@@ -36,13 +36,16 @@
 	F(cqe64, se, 0x1fe, 1)              \
 	F(cqe64, owner, 0x1ff, 1)
 LAYOUT(cqe64, 0x40, CQE_L_cqe64)
-/* cqe64.format; the others are of inline data, which no CQE has here. */
+/* cqe64.format. The other formats have inline data, which this device does not use. */
 #define CQE_V_FORMAT(V)           \
 	V(CQE_FORMAT, NO_DATA, 0) \
 	V(CQE_FORMAT, COMPRESSED, 3)
 LAYOUT_ENUM(cqe_format, CQE_V_FORMAT)
 
-/* Of a compressed session, by its format (struct mlx5_mini_cqe8 of Linux mlx5/device.h). */
+/*
+ * A mini CQE in a compressed session; cqe64.format selects the layout (struct mlx5_mini_cqe8 of
+ * Linux mlx5/device.h).
+ */
 #define CQE_L_mini_hash(F)                     \
 	F(mini_hash, rx_hash_result, 0x00, 32) \
 	F(mini_hash, byte_cnt, 0x20, 32)
@@ -53,7 +56,9 @@ LAYOUT(mini_hash, 0x08, CQE_L_mini_hash)
 	F(mini_csum, byte_cnt, 0x20, 32)
 LAYOUT(mini_csum, 0x08, CQE_L_mini_csum)
 
-/* A bit of l4_hdr_type: struct mlx5_cqe64's l4_l3_hdr_type & 1 in handle_responder(). */
+/*
+ * Bit of l4_hdr_type: the frame has a VLAN tag (handle_responder() tests it as l4_l3_hdr_type & 1).
+ */
 #define CQE_L4_VLAN_PRESENT 1
 
 #define CQE_L_err(F)                       \
@@ -91,7 +96,7 @@ LAYOUT(err_cqe, 0x40, CQE_L_err)
 	F(sigerr_cqe, opcode, 0x1f8, 4)                         \
 	F(sigerr_cqe, owner, 0x1ff, 1)
 LAYOUT(sigerr_cqe, 0x40, CQE_L_sigerr)
-/* sigerr_cqe.syndrome (MLX5_SIGERR_CQE_SYNDROME_*), domain. */
+/* Values of sigerr_cqe.syndrome (MLX5_SIGERR_CQE_SYNDROME_*) and of sigerr_cqe.domain. */
 enum { CQE_SIG_REFTAG = 1 << 11, CQE_SIG_APPTAG = 1 << 12, CQE_SIG_GUARD = 1 << 13 };
 enum { CQE_SIG_WIRE = 0, CQE_SIG_MEMORY = 1 };
 
@@ -112,7 +117,7 @@ LAYOUT_ENUM(cqe_opcode, CQE_V_OPCODE)
 /* The low bits of cqe64.sl on an Ethernet port: the packet's network header. */
 enum { CQE_ROCE_L3_GRH = 0, CQE_ROCE_L3_IP6 = 1, CQE_ROCE_L3_IP4 = 2 };
 
-/* err_cqe.syndrome: number, name. */
+/* Values of err_cqe.syndrome: number, name. */
 #define CQE_SYNDROMES(X)             \
 	X(0x01, LOCAL_LENGTH)        \
 	X(0x02, LOCAL_QP_OP)         \

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* event_type: number, name. */
+/* Values of event_type: number, name. */
 #define EQE_TYPES(X)                \
 	X(0x00, COMP)               \
 	X(0x01, PATH_MIG)           \

@@ -8,7 +8,7 @@
 
 #include "wire/layout.h"
 
-/* A command of the list, behind the control segment; an append has a data segment, too. */
+/* A command for the tag list, after the control segment. An append also has a data segment. */
 #define WQE_L_tm(F)                      \
 	F(wqe_tm, opcode, 0x00, 4)       \
 	F(wqe_tm, cqe_req, 0x08, 1)      \
@@ -24,7 +24,7 @@ LAYOUT(wqe_tm, 0x20, WQE_L_tm)
 	V(WQE_TM, REMOVE, 2)
 LAYOUT_ENUM(wqe_tm_op, WQE_V_TM)
 
-/* The header of a message, and of a rendezvous the address of its data. */
+/* The header of a tagged message (tmh); in a rendezvous, the address of its data follows (rvh). */
 #define WQE_L_tmh(F)              \
 	F(tmh, opcode, 0x00, 8)   \
 	F(tmh, app_ctx, 0x20, 32) \
@@ -57,7 +57,10 @@ LAYOUT(rvh, 0x10, WQE_L_rvh)
 	V(CQE_TM, CONSUMED_MSG_SW_RNDV, 11)
 LAYOUT_ENUM(cqe_tm_op, CQE_V_TM)
 
-/* cqe64 with other first bytes: for a command; for a message that has taken an entry, its header */
+/*
+ * cqe64 with different first bytes: tm_cqe for a command; for a message that has taken an entry,
+ * its header.
+ */
 #define CQE_L_TM_REST(F, l)          \
 	F(l, srqn_uidx, 0x100, 32)   \
 	F(l, app, 0x140, 8)          \

@@ -34,8 +34,8 @@ enum { WQE_CE_ON_ERROR = 0, WQE_CE_ON_FIRST_ERROR = 1, WQE_CE_ALWAYS = 2, WQE_CE
 LAYOUT(wqe_raddr, 0x10, WQE_L_raddr)
 
 /*
- * Operands of an atomic. Masked ones have their own opmod, and 4 bytes each or, in two segments, 8:
- * swap, compare, swap mask, compare mask; add, field boundary.
+ * Operands of an atomic. Masked atomics have their own opmod. Their operands (swap, compare, swap
+ * mask, compare mask; or add, field boundary) have 4 bytes each, or 8 each in two segments.
  */
 #define WQE_L_atomic(F)                   \
 	F(wqe_atomic, swap_add, 0x00, 64) \
@@ -63,13 +63,13 @@ LAYOUT(wqe_xrc, 0x10, WQE_L_xrc)
 	F(wqe_data, addr, 0x40, 64)
 LAYOUT(wqe_data, 0x10, WQE_L_data)
 
-#define WQE_INVALID_LKEY 0x100u /* with byte_count 0: end of a receive WQE's list */
+#define WQE_INVALID_LKEY 0x100u /* with byte_count 0: ends the list of a receive WQE */
 #define WQE_INLINE_HDR 4        /* bytes of an inline segment before its data */
 
 /*
- * UMR: control, the new context of the key (layout mkc) and its list, inline or by a data segment.
- * klm_octowords is the number of entries in the list. Without translation_offset_en the offset is
- * the size of BSFs behind the list, in 16 bytes.
+ * The WQE of a UMR: this segment, the key's new context (layout mkc), and its list, inline or by a
+ * data segment. klm_octowords is the number of entries in the list. Without translation_offset_en,
+ * translation_offset is the size of the BSFs behind the list, in 16 bytes.
  */
 #define WQE_L_umr(F)                               \
 	F(wqe_umr, inline_list, 0x00, 1)           \
@@ -149,10 +149,10 @@ LAYOUT(wqe_mmo, 0x10, WQE_L_mmo)
 LAYOUT(wqe_psv, 0x10, WQE_L_psv)
 
 /*
- * The byte stream format of a signature key, behind the list of a UMR: the format in memory (m) and
- * on the wire (w), and two inline parts with the tags of T10-DIF (struct mlx5_bsf in rdma-core's
- * providers/mlx5/wqe.h, Linux include/linux/mlx5/qp.h). With `sbs` both have the blocks of memory,
- * and wire_bs is a mask of signature bytes that are copied.
+ * The byte stream format (BSF) of a signature key, behind the list of a UMR: the format in memory
+ * (m_*) and on the wire (w_*), and two inline parts with the tags of T10-DIF (struct mlx5_bsf in
+ * rdma-core's providers/mlx5/wqe.h, Linux include/linux/mlx5/qp.h). With `sbs`, both sides have the
+ * blocks of memory, and wire_bs is a mask of the signature bytes that are copied.
  */
 #define WQE_L_bsf(F)                         \
 	F(wqe_bsf, bsf_size, 0x00, 2)        \
@@ -183,7 +183,9 @@ LAYOUT(wqe_bsf_inl, 0x10, WQE_L_bsf_inl)
 #define WQE_BSF_BYTES 0x40    /* all parts of one kind */
 #define WQE_BSF_WIRE_INL 0x20 /* Byte offsets. */
 #define WQE_BSF_MEM_INL 0x30
-/* bsf_size: the second, if a crypto BSF follows, and in that BSF */
+/*
+ * Values of bsf_size. SIG_AND_CRYPTO: in both BSFs, if a crypto BSF follows the one of signatures.
+ */
 enum { WQE_BSF_WITH_INLINE = 2, WQE_BSF_SIG_AND_CRYPTO = 3 };
 enum { WQE_DIF_CRC = 1, WQE_DIF_IPCS = 2 }; /* sig_type */
 /* w_bfs, m_bfs: 0 for T10-DIF, or a CRC and flags. */
@@ -192,8 +194,8 @@ enum { WQE_BFS_CRC32 = 0x20, WQE_BFS_CRC32C = 0x40, WQE_BFS_CRC64 = 0x50 };
 enum { WQE_BFS_REPEAT = 2, WQE_BFS_SEED_0 = 1 };
 
 /*
- * The same of crypto keys, alone or behind that of signatures (struct mlx5_crypto_bsf in
- * rdma-core's providers/mlx5/wqe.h). `type` tells the two apart.
+ * The BSF of a crypto key. If the key has signatures, too, it follows their BSF; `type` tells them
+ * apart (struct mlx5_crypto_bsf in rdma-core's providers/mlx5/wqe.h).
  */
 #define WQE_L_crypto_bsf(F)                                  \
 	F(wqe_crypto_bsf, bsf_size, 0x00, 2)                 \
@@ -211,7 +213,7 @@ LAYOUT(wqe_crypto_bsf, 0x40, WQE_L_crypto_bsf)
 enum { WQE_BSF_TYPE_CRYPTO = 1 };     /* type */
 enum { WQE_CRYPTO_AES_XTS = 0 };      /* enc_standard */
 enum {                                /* enc_order: what is encrypted */
-       WQE_CRYPTO_WIRE_SIGNATURE = 0, /* on the wire, with its signatures */
+       WQE_CRYPTO_WIRE_SIGNATURE = 0, /* bytes on the wire, signatures included */
        WQE_CRYPTO_MEMORY_SIGNATURE = 1,
        WQE_CRYPTO_RAW_WIRE = 2, /* data only */
        WQE_CRYPTO_RAW_MEMORY = 3,
