@@ -92,7 +92,7 @@ struct cli_options {
 	bool capture;                /* capture the command's fabric */
 	uint32_t snap;               /* capture: bytes per packet; 0: all */
 	bool live;                   /* a reader reads the capture while it is written */
-	bool stdout_taken;           /* by the capture; the command writes to standard error */
+	bool stdout_taken;           /* the capture uses stdout, the command stderr */
 	uint32_t kind;               /* enum hex_kind of the data to decode; 0: not given */
 	const char *kind_arg;        /* program that made the output; NULL: not given */
 	bool list;                   /* list all that can be explained */

@@ -41,7 +41,7 @@ struct walk {
 	struct json_object *o;
 	const struct layout *top;
 	const struct layout *head; /* cmd_in or cmd_out, if `top` begins with it; else NULL */
-	char path[256];            /* prefix of the places above: "qpc." */
+	char path[256];            /* names of the enclosing fields: "qpc." */
 	size_t base;
 	const void *in; /* the command's input, for places whose layout it decides; NULL */
 };

@@ -201,7 +201,7 @@ static bool row_offset(const char *text, struct run *run, struct hex_line *l)
 	return true;
 }
 
-/* Data between other text. False: there is no row, or nothing else. */
+/* Finds a row of data between other text. False: the line has no row, or no other text. */
 static bool read_row(const char *text, struct hex_line *l)
 {
 	struct run run = {0};

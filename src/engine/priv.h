@@ -661,8 +661,9 @@ void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn);
  * (event_pay()).
  */
 /*
- * A thread that may die notes what it is about to note: a state below HW_EV_SEQ, and above it the
- * event's number before. Who finishes its work then notes the event only if it did not.
+ * event_mark(): what a thread stores before it notes an event, in case it dies: a state below
+ * HW_EV_SEQ, and above it the number of the last event. A thread that finishes its work calls
+ * event_note_once(), which notes the event only if nobody did.
  */
 uint32_t event_mark(struct hw_qp *qp, uint32_t type);
 void event_note_once(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t type, uint32_t mark);

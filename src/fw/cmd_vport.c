@@ -133,7 +133,9 @@ static void mac_put(void *to, const uint8_t mac[6])
 	LAYOUT_SET(mac_address_layout, to, mac_addr_31_0, be32_load(mac + 2));
 }
 
-/* Most addresses of a list; mlx5e's en_fs.c pushes the own or the broadcast address first. */
+/*
+ * At most so many addresses in a list; mlx5e's en_fs.c adds its own or the broadcast address first.
+ */
 #define LIST_MAX (4 + FAB_IF_ADDRS)
 
 static uint32_t list_uc(const struct fw_call *k, uint8_t mac[LIST_MAX][6])

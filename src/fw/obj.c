@@ -236,7 +236,7 @@ int fw_obj_free(struct seg *s, uint32_t idx)
 	obj_retire(s, idx);
 	if (o->kind == HW_OBJ_PSV) /* the only kind that work requests change */
 		r = eng_psv_quiesce(s, idx);
-	if (r < 0 && ready) { /* a command; reaping has retired all of them before */
+	if (r < 0 && ready) { /* only a command can fail here; reaping has retired all before */
 		fw_refer(s, SEG_T_OBJ, o, 1);
 		fw_commit(&o->flags);
 	}

@@ -146,7 +146,7 @@ int evq_debt_claim(struct seg *s, const struct seg_evq *q, struct evq_debt *d, u
 		if (claim && !settle(s, q, d, claim, overtake))
 			return -EBUSY;
 	}
-	/* Paid between the look at the debt and the claim? Or paid and noted anew since. */
+	/* Another thread may have paid the debt, or noted a new one, before the claim. */
 	word = atomic_load(d->word);
 	if (d->unit)
 		d->serial = word / d->unit;

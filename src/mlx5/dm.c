@@ -264,7 +264,10 @@ int mlx5_dm_mmap(struct uv_context *ctx, uint32_t index, void *addr, size_t len,
 	fd = hw_memic_open(ctx->seg, bytes, m->len);
 	if (fd < 0)
 		return fd;
-	/* It may have been freed before the mark; from here on it can have no other owner. */
+	/*
+	 * Check again: it may have been freed before it was marked. From now on it cannot get
+	 * another owner.
+	 */
 	*out = bytes_of(ctx, m) == bytes ? sys_mmap(addr, len, prot, MAP_SHARED | (flags & placing),
 						    fd, bytes - ctx->seg->base)
 					 : (void *)(intptr_t)-EINVAL;

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include "util/cleanup.h"
 
-#define GSO_MAX_SEGS 65535 /* default of a device, from netdevice.h */
+#define GSO_MAX_SEGS 65535 /* GSO_MAX_SEGS of netdevice.h */
 #define GSO_MAX_SIZE 65536
 
 /* Values that depend on the type of the device. IPoIB: ipoib_setup_common(), ipoib_intf_init(). */

@@ -120,7 +120,7 @@ static void sleep_slice(struct seg_lock *l, struct waiter *w, uint32_t word)
 	if (bits != word && !atomic_compare_exchange_strong(&l->word, &word, bits))
 		return;
 	w->keep = LOCK_WAITERS;
-	/* Woken, or a slice later: no longer a newcomer. */
+	/* After it was woken, or has slept a slice, it is no newcomer any more. */
 	if (sys_futex_wait_until(&l->word, bits, w->now + ns,
 				 overtaken ? SLEEPS_OVERTAKEN : SLEEPS_NEW) != -EAGAIN)
 		w->turn = true;

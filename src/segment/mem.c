@@ -24,7 +24,7 @@ static_assert(sizeof(struct mem_vec) == sizeof(struct iovec) &&
 	      "a mem_vec is passed to the kernel as an iovec");
 
 #define BOUNCE 4096
-#define MOVING_NS NSEC_PER_MSEC /* longer than the owner needs for a piece */
+#define MOVING_NS NSEC_PER_MSEC /* longer than it takes to move a piece */
 #define STRING_MIN 256          /* mem_guard.S copies more than this by the string instruction */
 
 static uint64_t total(const struct mem_vec *v, unsigned int n)

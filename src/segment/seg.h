@@ -80,7 +80,7 @@ struct seg_elem_128 {
 	T(MCGRP, fab_mcgrp, FAB_MLIDS + 1, 1) /* multicast groups of the built-in SA (fab.h) */  \
 	T(MCMEM, fab_mcmem, 128 * K, 1)       /* members of multicast groups */                  \
 	T(SAREC, fab_sarec, 32 * K, 1)        /* SA records that clients store */                \
-	T(MCGTAG, hw_mcg_tags, 4 * K, 0)      /* of SEG_T_MCG's elements; never claimed */       \
+	T(MCGTAG, hw_mcg_tags, 4 * K, 0)      /* for searches of SEG_T_MCG; never claimed */     \
 	T(MEMBANK, hw_membank, HW_MEMIC_BANKS + 1, 1)        /* adapters with device memory */   \
 	T(MEMBYTES, hw_membank_bytes, HW_MEMIC_BANKS + 1, 1) /* same index; never claimed */     \
 	T(ADOPT, seg_adopt, ADOPT_CHUNKS + 1, 1)             /* chunks of the pool (adopt.h) */  \

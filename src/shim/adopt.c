@@ -47,7 +47,9 @@ WRAP_RANGE(munlock, (const void *addr, size_t len), (addr, len))
 WRAP_RANGE(remap_file_pages, (void *addr, size_t len, int prot, size_t off, int flags),
 	   (addr, len, prot, off, flags))
 
-/* Large blocks pass the buffer of the stream. Small ones are many: a jump, while adoption is off.
+/*
+ * Large blocks bypass the stream's buffer: the kernel gets the program's memory. Small blocks are
+ * frequent; while adoption is off they cost a jump.
  */
 #define WRAP_STREAM(name, params, args, bytes)                                                   \
 	WRAP(size_t, name, params)                                                               \
@@ -75,9 +77,9 @@ WRAP(int, mlockall, (int flags))
 /* ---- copies from and to another process, which may be moving its pages (MPI between neighbours)
  */
 
-#define MOVE_NS (20 * NSEC_PER_USEC) /* about the time for which pages of a process are moved */
+#define MOVE_NS (20 * NSEC_PER_USEC) /* about how long a process's pages are being moved */
 
-/* Not with signals blocked: the other process may be stopped while it moves pages. */
+/* Do not block signals while waiting: the other process may be stopped while it moves pages. */
 static bool copy_begin(struct shim_vm *v, struct seg *s, uint32_t pid)
 {
 	struct timespec nap = {0, MOVE_NS};
@@ -116,7 +118,7 @@ void shim_vm_end(struct shim_vm *v)
 	errno = saved;
 }
 
-/* Two loads and a jump, while no process of the fabric has adoption on. */
+/* Costs two loads and a jump while no process of the fabric has adoption on. */
 #define WRAP_VM(name)                                                                          \
 	WRAP(ssize_t, name,                                                                    \
 	     (pid_t pid, const struct iovec *own, unsigned long n, const struct iovec *theirs, \
@@ -159,7 +161,7 @@ WRAP(void *, sbrk, (intptr_t by))
 	return NEXT(sbrk)(by);
 }
 
-/* fork() without its handlers. */
+/* _Fork() is fork() without the pthread_atfork() handlers. */
 WRAP(pid_t, _Fork, (void))
 {
 	pid_t pid;
@@ -192,7 +194,10 @@ static bool forks(long nr, const long a[6])
 	}
 }
 
-/* Before a system call by syscall(). True: shim_adopt_forked() follows it, in parent and child. */
+/*
+ * Called before a system call made by syscall(). True: call shim_adopt_forked() afterwards, in
+ * parent and child.
+ */
 bool shim_adopt_syscall(long nr, const long a[6])
 {
 	if (__builtin_expect(!atomic_load(&adopt_on), 1))

@@ -14,7 +14,7 @@ void shim_keep_out(const void *addr, size_t len);
 bool shim_adopt_syscall(long nr, const long a[6]);
 void shim_adopt_forked(long r);
 
-/* Around process_vm_readv(2) and process_vm_writev(2) of the program. */
+/* State of a process_vm_readv(2) or process_vm_writev(2) call of the program. */
 struct shim_vm {
 	bool on;
 	int mark;
@@ -29,7 +29,10 @@ static inline void adopt_marked_end(const int *mark)
 	adopt_call_end(*mark);
 }
 
-/* A call of the kernel that uses [p, p + n) of the program. A cancelled thread leaves its mark. */
+/*
+ * Marks [p, p + n) of the program as in use during a system call. A thread that is cancelled leaves
+ * the mark.
+ */
 #define ADOPT_CALL(p, n, call)                                                                     \
 	({                                                                                         \
 		int mark_ __attribute__((cleanup(adopt_marked_end))) = adopt_call_begin((p), (n)); \
@@ -45,7 +48,7 @@ static inline void adopt_marked_end(const int *mark)
 		(void)mark_;                                           \
 		(call);                                                \
 	})
-/* Messages: m is the first. */
+/* The same for an array of messages that begins with m. */
 #define ADOPT_CALL_M(m, n, stride, call)                               \
 	({                                                             \
 		int mark_ __attribute__((cleanup(adopt_marked_end))) = \

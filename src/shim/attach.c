@@ -38,7 +38,10 @@
 #include <sys/mman.h>
 
 enum { DETACHED, BUSY, ATTACHED };
-/* This thread is attaching. Code of another preloaded library that it calls may call us. */
+/*
+ * This thread is attaching. Meanwhile it may call another preloaded library, whose code may call
+ * us.
+ */
 static TLS_IE bool attaching;
 
 static struct {
@@ -49,7 +52,7 @@ static struct {
 	uint32_t host; /* SEG_T_HOST */
 } at = {.link = {.fd = -1, .alive = -1, .bell = -1}, .seg = {.fd = -1, .self = SEG_NONE}};
 
-static struct ucma_ahead ahead; /* answers of rdma_cm that came with events */
+static struct ucma_ahead ahead; /* rdma_cm's answers that came with events, of all files */
 
 /* The pid that owns these tables; 0 until the first entry is made. */
 static _Atomic int owner_pid;
@@ -85,7 +88,7 @@ bool shim_owns_tables(void)
 /* Threads in fork() are counted in the upper half, threads inside in the lower half. */
 #define FORKING 0x10000u
 #define INSIDE(v) ((v) & (FORKING - 1))
-#define FORK_WAIT_NS NSEC_PER_SEC /* a thread waits for a stopped supervisor: go on */
+#define FORK_WAIT_NS NSEC_PER_SEC /* then fork, whatever the other threads wait for */
 
 static _Atomic uint32_t gate;
 static TLS_IE uint32_t depth;
@@ -282,7 +285,7 @@ void shim_forked(void)
 	adopt_forked();
 	in_fork--;
 	atomic_store(&gate, in_fork * FORKING + (depth && !in_fork ? 1 : 0));
-	/* needed even if the parent never opened a device: shim_forking() ran there, too */
+	/* always necessary: shim_forking() does its part even if no device is open */
 	trap_fork_done();
 	node_forked();
 	heap_forked();
@@ -358,7 +361,10 @@ static int open_uverbs(struct uv_system *sys, uint32_t hca, uint32_t minor, int 
 	return opened(fd, file, gen, r);
 }
 
-/* umad, issm: their whole state is in the segment, so the descriptor has no object of ours. */
+/*
+ * Opens a umad or issm file. Its whole state is in the segment, so the descriptor has no object of
+ * ours.
+ */
 static int open_of_port(uint32_t port, enum seg_file_kind kind, uint32_t minor, int flags)
 {
 	const struct hw_port *p = hw_port(&at.seg, port);
@@ -388,7 +394,9 @@ static int open_rdma_cm(const struct hw_host *host, int flags)
 	if (r < 0)
 		return r;
 	r = publish_node(fd, SEG_FILE_RDMA_CM, file, gen, FAB_RDMA_CM_MINOR, flags, NULL);
-	/* It finds out when the supervisor is killed (ucma_lost()); without it only that is missed.
+	/*
+	 * The device thread notices when the supervisor is killed (ucma_lost()). If it cannot
+	 * start, only that is missed.
 	 */
 	if (!r)
 		devthread_start();
@@ -557,7 +565,7 @@ bool shim_file_queue(struct shim_file *f, struct shim_queue *q)
 		return false;
 	if (shim_attach(&sys) || (f->file == SEG_NONE && !find_file(f)))
 		return false;
-	/* As the FIFO is opened: only that of rdma_cm cannot be written to. */
+	/* Which files are writable follows from how their FIFO is opened: all but rdma_cm's. */
 	*q = (struct shim_queue){&at.seg, f->file, f->gen, f->kind != SEG_FILE_RDMA_CM};
 	return true;
 }

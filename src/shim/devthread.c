@@ -26,7 +26,7 @@
 #include <sys/prctl.h>
 
 #define THREAD_STACK (256 * 1024)
-#define POLL_SPIN_NS (5 * NSEC_PER_USEC) /* after work: more may follow soon */
+#define POLL_SPIN_NS (5 * NSEC_PER_USEC) /* polling after work: more may follow */
 #define POLL_MIN_NS (50 * NSEC_PER_USEC)
 #define POLL_MAX_NS NSEC_PER_MSEC
 #ifndef SLEEP_MAX_NS
@@ -76,9 +76,11 @@ void devthread_end(void)
 
 void devthread_begin(void)
 {
-	uint64_t setxid = sig_bit(33); /* setuid() waits until every thread has answered */
+	uint64_t setxid = sig_bit(33); /* every thread must answer to setuid() */
 
-	/* Until then it counts as a thread of the program: others wait a moment longer. */
+	/*
+	 * Before this, the thread counts as one of the program's, so others wait a moment longer.
+	 */
 	atomic_fetch_add(&helpers, 1);
 	prctl(PR_SET_NAME, "softhca");
 	sys_raw(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&setxid, 0, 8, 0, 0);
@@ -132,7 +134,9 @@ static uint64_t poll_pause(bool worked, uint64_t pause, uint64_t *idle_since)
 	return pause < POLL_MAX_NS ? pause : POLL_MAX_NS;
 }
 
-/* Once a second: the end of a supervisor that is killed is no event. */
+/*
+ * Checks once a second whether the supervisor still exists: if it is killed, nothing reports that.
+ */
 static void look_for_supervisor(struct seg *s, uint64_t *at)
 {
 	uint64_t now = clock_now_ns();

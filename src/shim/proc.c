@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the exec wrappers. The pid survives an exec, the memory does not: peers must stop writing to
- * our addresses before the new image has them (hazards 2). posix_spawn, system and popen run the
- * new program in their own child. posix_spawn's may be a stranger that waits for a file of ours.
+ * our addresses before the new image has them (hazards 2). posix_spawn, system and popen execute
+ * the new program in a child of their own. A program started by posix_spawn may not have the
+ * library and yet wait for one of our files (poll).
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
@@ -86,7 +87,7 @@ WRAP_EXEC(execveat,
 WRAP_SPAWN(posix_spawn)
 WRAP_SPAWN(posix_spawnp)
 
-/* The copy in the new program stays open, whatever the flags of ours are. */
+/* The new program's copy stays open, even if our descriptor is close-on-exec. */
 WRAP(int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * files, int fd, int to))
 {
 	wait_publish(fd);

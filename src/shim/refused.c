@@ -51,7 +51,7 @@ static const struct {
 
 #define REGION "an adapter here has no registers behind its regions: use verbs or DEVX"
 
-/* Numbers of address families that libc's headers may lack, or name otherwise. */
+/* Some libcs' headers lack these address families, or give them other names. */
 enum { FAMILY_RDS = 21, FAMILY_IB = 27, FAMILY_SMC = 43 };
 
 static const struct {
@@ -141,7 +141,7 @@ void refused_join(int err)
 
 /* ---- programs that lose the library */
 
-#define PAGES 8 /* pages that are remembered as readable */
+#define PAGES 8 /* number of pages remembered as readable */
 #define PAGE 4096u
 
 struct pages {
@@ -197,7 +197,9 @@ static const char *missing(char *const envp[])
 	return !has_preload ? "LD_PRELOAD" : !has_dir ? SHIM_ENV_DIR : NULL;
 }
 
-/* The loader ignores LD_PRELOAD when the kernel says so (AT_SECURE). File capabilities: not seen.
+/*
+ * Does the loader ignore LD_PRELOAD, because the kernel sets AT_SECURE? This does not see file
+ * capabilities.
  */
 static bool is_privileged(const char *path)
 {
@@ -221,8 +223,8 @@ static const char *path_of(const char *path, char *name, size_t size)
 }
 
 /*
- * As few system calls as possible in the usual case: in a vfork child a stop between two of them
- * holds its parent, which cannot be stopped, too.
+ * Makes few system calls in the usual case: if a vfork child is stopped between two of them, its
+ * parent waits and cannot be stopped.
  */
 void refused_exec(const char *path, char *const envp[])
 {

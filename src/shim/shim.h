@@ -24,8 +24,8 @@ enum shim_doorbell { SHIM_DB_TRAP, SHIM_DB_POLL };
 #define SHIM_ENV_HOST "SOFTHCA_HOST"         /* h1 */
 #define SHIM_ENV_DOORBELL "SOFTHCA_DOORBELL" /* trap | poll */
 #define SHIM_ENV_MEMLOCK "SOFTHCA_MEMLOCK"   /* account | enforce */
-#define SHIM_ENV_ADOPT "SOFTHCA_ADOPT"       /* messages until memory is adopted; 0: never */
-#define SHIM_ENV_PATCH "SOFTHCA_PATCH"       /* 0: hot doorbells go on trapping */
+#define SHIM_ENV_ADOPT "SOFTHCA_ADOPT"       /* memory is adopted after N messages */
+#define SHIM_ENV_PATCH "SOFTHCA_PATCH"       /* 0: do not patch the code of frequent doorbells */
 
 /*
  * The process's one attachment, made at the first open of a device file. 0 or -errno. Never in a
@@ -96,7 +96,7 @@ void trap_fork_done(void);
 void trap_forked(void);
 
 /* ---- device thread (devthread.c) */
-/* The part that needs the loader's lock (shim_look_up()). Idempotent. */
+/* Does the part of the preparation that needs the loader's lock (shim_look_up()). Idempotent. */
 void devthread_init(void);
 int devthread_start(void); /* control path only; idempotent; all signals blocked in it; of a process
 			      that has attached */

@@ -23,7 +23,7 @@
  * GUID is equal), then host, device and port. The same options give the same GUIDs in every fabric.
  */
 #define GUID_PREFIX UINT64_C(0x5a17ca0300000000)
-#define GUID_SWITCH UINT64_C(0x0000000080000000) /* instead of the host's number */
+#define GUID_SWITCH UINT64_C(0x0000000080000000) /* set in switches, which have no host number */
 
 #define VENDOR_ID 0x0002c9
 #define SWITCH_DEVICE_ID 0xd2f0 /* Quantum */

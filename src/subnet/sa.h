@@ -41,7 +41,7 @@ struct sa_call {
 	const uint8_t *want; /* the SA record in the request */
 	uint64_t mask;       /* ComponentMask */
 	uint32_t method, attr_mod;
-	uint16_t attr_id; /* of the answer: the request's, unless a row changes it */
+	uint16_t attr_id; /* of the answer; the request's unless a row sets another */
 	bool silent;      /* there is no answer */
 	bool trusted;     /* the requester knows the SM_Key */
 	const struct sa_record *rec;

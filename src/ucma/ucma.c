@@ -253,8 +253,8 @@ static ssize_t end(const struct request *q, size_t count, uint64_t at, int r, co
 	if (TRACE_ON(LOG_CM))
 		ucma_trace(q->bytes, q->call.len, r, out, n);
 	/*
-	 * The supervisor refused a row without an early check, or memory was unmapped since the
-	 * check.
+	 * The copy may fail: this command's response was not checked before, or the memory was
+	 * unmapped since.
 	 */
 	if (n && mem_guarded_copy((void *)(uintptr_t)at, out, n))
 		return -EFAULT;

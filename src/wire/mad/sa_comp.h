@@ -10,7 +10,7 @@
 struct sa_component {
 	const char *name; /* NULL: reserved */
 	uint16_t bit;     /* from the start of the record */
-	uint16_t width;   /* more than 64: a GID, a table, a text */
+	uint16_t width;   /* more than 64 bits: a GID, a table or a text */
 };
 
 struct sa_record {
