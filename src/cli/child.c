@@ -28,7 +28,7 @@ void child_save_state(struct child_state *st, const sigset_t *handled)
 	st->umask = umask(022);
 	getrlimit(RLIMIT_NOFILE, &st->nofile);
 	r = st->nofile;
-	r.rlim_cur = r.rlim_max; /* for the descriptors of each process of the fabric */
+	r.rlim_cur = r.rlim_max; /* every process of the fabric needs descriptors */
 	setrlimit(RLIMIT_NOFILE, &r);
 }
 

@@ -47,7 +47,7 @@ struct report_forms;
 
 struct decode_options {
 	bool json;
-	enum hex_kind kind; /* of the dumps, or HEX_UNKNOWN */
+	enum hex_kind kind; /* kind of the dumps, or HEX_UNKNOWN */
 	uint16_t opcode;    /* see decode_block() */
 	/* the caller's */
 	struct report_reader *lines;

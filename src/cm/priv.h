@@ -152,7 +152,10 @@ static inline void cm_enter(struct cm *cm)
 	cm->depth++;
 }
 void cm_leave(struct cm *cm);
-/* The result of `call` between the two; what it names may be gone afterwards. */
+/*
+ * Calls `call` between cm_enter() and cm_leave() and returns its result. Ids that it names may be
+ * gone afterwards.
+ */
 #define CM_CALL(cm_, call)             \
 	({                             \
 		struct cm *c_ = (cm_); \

@@ -165,8 +165,8 @@ struct fab_given {
 uint32_t fab_if_given(struct seg *s, uint32_t at, struct fab_given out[FAB_IF_ADDRS]);
 
 /*
- * VLANs of Ethernet ports. 0; -EOPNOTSUPP: there can be none, or it is none; -ERANGE: the id;
- * -EEXIST; -ENOSPC: the port has too many.
+ * Add and remove VLANs of Ethernet ports. 0; -EOPNOTSUPP: the port can have none, or `at` is no
+ * VLAN's interface; -ERANGE: the VLAN ID; -EEXIST; -ENOSPC: the port has too many.
  */
 int fab_vlan_add(struct seg *s, uint32_t port, uint32_t id);
 int fab_vlan_del(struct seg *s, uint32_t at);

@@ -43,7 +43,7 @@
 struct env {
 	struct seg s;
 	uint32_t hca, file;
-	struct fw_ctx user, kernel; /* with the same file; kernel: the driver's commands */
+	struct fw_ctx user, kernel; /* both use `file`; `kernel` is for the driver's commands */
 	struct fw_mem mem;
 	uint8_t *buf; /* TEST_BUF bytes, covered by the umem */
 	/* objects of the user */

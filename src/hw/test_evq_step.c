@@ -261,7 +261,7 @@ static unsigned int walk_steps(struct seg *s, see_step *at)
 
 		while (stride < size)
 			stride *= 2;
-		/* A half, the quarters, the eighths... */
+		/* First the step in the middle, then those at the quarters, the eighths... */
 		for (; stride > 1; stride /= 2)
 			for (unsigned int n = stride / 2; n < size && clock_now_ns() < end;
 			     n += stride, did++)

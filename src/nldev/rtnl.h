@@ -23,7 +23,7 @@ enum rtnl_who {
 	RTNL_KERNEL,    /* the request is not about these interfaces */
 	RTNL_OURS,      /* it is, and has been answered, with its ACK or error */
 	RTNL_DUMP,      /* the kernel's answer; our messages are inserted before its NLMSG_DONE */
-	RTNL_DUMP_OURS, /* the same, about one of these interfaces: its end is a success */
+	RTNL_DUMP_OURS, /* as RTNL_DUMP, for one of these interfaces: end it with success */
 };
 
 /*

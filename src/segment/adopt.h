@@ -16,7 +16,7 @@
 #define ADOPT_CHUNKS 4096  /* of the whole fabric: 256 MiB */
 #define ADOPT_OWN_MAX 1024 /* of a process: 64 MiB */
 #define ADOPT_RUN_MAX 256  /* of a key: 16 MiB */
-#define ADOPT_BATCH 16     /* chunks that are taken with wrappers waiting */
+#define ADOPT_BATCH 16     /* chunks moved in one go, while wrappers wait */
 #define ADOPT_BARRED (1u << 31)
 
 /* A chunk of the pool. Its owner word is 1 + the memory slot that uses it. */

@@ -68,7 +68,7 @@ static void say(struct play *p)
 		sys_futex_wake(&p->slot->answered, INT_MAX);
 }
 
-/* Until the process sleeps, or no longer waits. */
+/* Waits until the process sleeps, or has stopped waiting. */
 static void await_sleep(struct play *p)
 {
 	while (!(atomic_load(&p->slot->answered) & SLOT_SLEEPS) && !atomic_load(&p->ended))

@@ -94,7 +94,7 @@ static bool same_host(struct seg *s, uint32_t a, uint32_t b)
 	return a == b || (ha && hb && ha->host == hb->host);
 }
 
-/* What an agent must accept to get an unsolicited MAD. */
+/* The properties of an unsolicited MAD that an agent must accept to get it. */
 struct wanted {
 	uint32_t port, class, version, method, oui;
 };
@@ -267,7 +267,7 @@ static int claim_methods(struct seg *s, uint32_t idx, struct reg *r)
 	return -EINVAL;
 }
 
-/* Not ready yet; it goes with seg_free(). */
+/* Makes an agent that is not `ready` yet, so seg_free() suffices to drop it. */
 static int agent_make(const struct umad_file *f, uint32_t port, struct reg *r, uint32_t id,
 		      uint32_t *idx)
 {
@@ -352,7 +352,7 @@ static int register_once(const struct umad_file *f, struct seg_file *sf, uint32_
 	uint32_t id, idx, mine;
 	int err = free_id(f, sf, &id);
 
-	/* The kernel checks this rule of the second ioctl only now. */
+	/* Like the kernel, check this rule of the second ioctl last. */
 	if (!err && r->mgmt_class && r->oui > 0xffffff)
 		err = -EINVAL;
 	if (!err)

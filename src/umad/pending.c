@@ -63,7 +63,10 @@ typedef bool is_fn(struct seg *s, uint64_t ref, const struct mad_send *m, const 
 
 enum walk { WALK_END, WALK_FOUND, WALK_AGAIN };
 
-/* Walks from `link` to the first send for which is() holds, *found, and unlinks marked ones. */
+/*
+ * Walks the chain from `link` to the first send for which is() holds, and stores it in *found.
+ * Unlinks marked sends on the way.
+ */
 static enum walk pending_walk(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg,
 			      uint64_t *found)
 {
@@ -113,7 +116,7 @@ void umad_send_free(struct seg *s, uint32_t i, uint32_t gen)
 	BUG_ON(true);
 }
 
-/* The first from there on that is it; 0. */
+/* Returns the first send after `link` for which is() holds; 0: none. */
 static uint64_t pending_look(struct seg *s, _Atomic uint64_t *link, is_fn *is, const void *arg)
 {
 	uint64_t found = 0;
@@ -168,7 +171,10 @@ void umad_send_done(struct seg *s, uint64_t ref)
 		umad_send_end(s, ref);
 }
 
-/* Is the process dead that the state names, or that began the send and did not finish it? */
+/*
+ * Is the process dead that works on the send, according to its state, or that began the send and
+ * did not finish it?
+ */
 static bool is_left(struct seg *s, const struct mad_send *m, uint64_t word)
 {
 	uint32_t who = mad_send_who(word), slot = who & MAD_WHO_MASK;
@@ -190,7 +196,7 @@ void umad_send_adopt(struct seg *s, uint32_t i)
 
 	if (st == MAD_SEND_WAITS || word >> 32 != MAD_REF_GEN(ref))
 		return;
-	/* The pump frees it, unless it has died. */
+	/* The thread that sends its segments frees it, unless that thread's process has died. */
 	if (st == MAD_SEND_ENDED && m->segs && seg_lock_orphaned(s, &m->pump)) {
 		umad_send_end(s, ref);
 		return;
@@ -219,7 +225,7 @@ void umad_sends_gone(struct seg *s, uint32_t file)
 			umad_send_end(s, ref);
 		else
 			umad_send_adopt(s, i);
-		/* Another process is working on the send, and ends it. */
+		/* If another process is working on the send, that process ends it. */
 		if (umad_send_at(s, ref))
 			atomic_compare_exchange_strong(seg_owner_word(s, SEG_T_MSEND, i), &owner,
 						       SEG_OWNER_DEVICE);
@@ -263,7 +269,10 @@ static bool same_gid(struct seg *s, uint32_t port, const struct ib_user_mad_hdr 
 
 	if (sent_resp == mad_is_response(p->mad) || !h->grh_present != !p->grh || umad_over_ipv4(p))
 		return false;
-	/* The answer came here: compare it with the address that the request went to. */
+	/*
+	 * Compare the address at which the answer arrived with the one from which the request was
+	 * sent.
+	 */
 	if (!sent_resp)
 		return p->grh ? !memcmp(own->gid[h->gid_index], p->dgid, 16)
 			      : umad_path_bits(own, h->path_bits) == umad_path_bits(own, p->dlid);
@@ -337,7 +346,7 @@ struct twin {
 	const uint8_t *mad;
 };
 
-/* Its writer has not finished the send; a dead writer never will. */
+/* Is its writer still preparing the send? A dead writer never finishes. */
 static bool is_begun(struct seg *s, uint64_t ref, const struct mad_send *m)
 {
 	return mad_send_is(m, MAD_REF_GEN(ref), MAD_SEND_WAITS) ||

@@ -39,7 +39,7 @@ struct umad_req {
 	uint32_t port;
 	uint32_t agent, agent_gen;
 	const struct mad_agent *a;
-	/* OUT: not remembered in a chain, and without an answer so far */
+	/* OUT: the send is in no chain of pending sends, and has no answer so far */
 	enum umad_req_state state;
 	int err;               /* for KEPT: why it could not be remembered */
 	uint8_t mad[MAD_SIZE]; /* the MAD as sent */
@@ -58,7 +58,7 @@ struct umad_pkt {
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
 	uint8_t sgid[16], dgid[16];
-	/* The remembered send with this MAD; else SEG_NONE. */
+	/* The pending send that this MAD is part of; else SEG_NONE. */
 	uint32_t send, send_gen;
 	/*
 	 * The request that sends this MAD, or that this MAD answers, while it is not remembered; or
@@ -71,7 +71,7 @@ struct umad_pkt {
 	uint8_t mad[MAD_SIZE];
 };
 
-/* Which of a port's LIDs is it? 0 where LMC is 0, and for the permissive LID. */
+/* The low LMC bits of a LID: which of the port's LIDs it is. 0 for the permissive LID. */
 static inline uint8_t umad_path_bits(const struct hw_port *p, uint32_t lid)
 {
 	return lid == MAD_LID_PERMISSIVE ? 0 : (uint8_t)(lid & ((1u << p->lmc) - 1));
@@ -203,7 +203,7 @@ bool umad_rmpp_wanted(const struct mad_agent *a, const uint8_t *mad);
 /* `buf`, `len`: what follows the header; p->mad has the first MAD_RMPP_HDR bytes. */
 int umad_rmpp_write(const struct umad_file *f, uint32_t port, const uint8_t *buf, size_t len,
 		    const struct ib_user_mad_hdr *h, struct umad_pkt *p);
-/* Is a thread still sending the window? Then it gets a new deadline. */
+/* Is a thread still sending the window? Then extends the deadline. */
 bool umad_rmpp_sends(struct seg *s, struct mad_send *m);
 /* A deadline has passed and retries are left. False: the message is not repeated any more. */
 bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m);
@@ -244,7 +244,7 @@ void umad_rmpp_arrived(struct seg *s, uint32_t agent, struct mad_agent *a, struc
 /* Give up the message that the MAD belongs to, and tell the sender why. */
 void umad_rmpp_nack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		    const struct umad_pkt *p, uint32_t status);
-/* The first window of an answer with segments: set it, and get it. */
+/* Sets and returns the first window of an answer with segments. */
 void umad_rmpp_ds_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		      const struct umad_pkt *p, int32_t newwin);
 uint32_t umad_rmpp_window(struct seg *s, uint32_t agent, const struct mad_agent *a,

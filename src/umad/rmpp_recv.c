@@ -82,7 +82,7 @@ static void drop_due(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen
 	}
 }
 
-/* It is of no use any more. Whoever is stopped with its lock does it in the end. */
+/* Ends a message. If a stopped process holds its lock, that process frees it later. */
 static void mrecv_drop(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	atomic_store(&r->drop, gen);
@@ -90,7 +90,7 @@ static void mrecv_drop(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t g
 	drop_due(s, i, r, gen);
 }
 
-/* False: it is no more, or somebody who is stopped has it. */
+/* Locks a message. False: it is gone, or a stopped process holds the lock. */
 static bool mrecv_enter(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen)
 {
 	int rc = seg_lock_if_runs(s, &r->lock);
@@ -101,7 +101,7 @@ static bool mrecv_enter(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t 
 		seg_unlock(s, &r->lock);
 		return false;
 	}
-	/* A dead process had begun to change it. */
+	/* A process died while it changed the message: drop it. */
 	if (rc == SEG_LOCK_INHERITED && r->torn) {
 		forget(s, i, r);
 		return false;
@@ -250,7 +250,10 @@ static struct mad_recv *mrecv_create(struct seg *s, uint32_t agent, const struct
 	return r;
 }
 
-/* A new message. Two threads that send the same at once: the one whose place is lower stays. */
+/*
+ * Starts a new message. If two threads send the same message at once, the element with the lower
+ * index is kept.
+ */
 static void mrecv_start(struct seg *s, uint32_t agent, const struct mad_agent *a,
 			struct umad_pkt *p, struct outcome *o)
 {
@@ -474,7 +477,7 @@ void umad_recvs_gone(struct seg *s, uint32_t file)
 
 /* ---- time-outs */
 
-/* Make the packet that its next ACK answers. */
+/* Makes the packet to which the next ACK is the answer. */
 static void answer_to(const struct mad_recv *r, const struct mad_agent *a, struct umad_pkt *p)
 {
 	*p = (struct umad_pkt){.recv = SEG_NONE, .send = SEG_NONE};

@@ -21,7 +21,7 @@
 #include "util/point.h"
 
 #define ACK_MS 2000 /* send_next_seg(): the longest wait for an ACK */
-#define TURNS 4     /* data, its ACK, the answer to that: more make no sense */
+#define TURNS 4     /* limit of nested answers: data, its ACK, and the answer to that */
 
 static uint32_t last_acked(uint64_t acked)
 {
@@ -157,7 +157,7 @@ void umad_send_end(struct seg *s, uint64_t ref)
 	const struct mad_send *m = seg_at(s, SEG_T_MSEND, MAD_REF_IDX(ref));
 	bool pumped = m->segs != 0;
 
-	/* Otherwise another pump was faster. */
+	/* If the send is gone, another thread has finished it. */
 	if (!umad_send_at(s, ref))
 		return;
 	if (pumped)
@@ -191,7 +191,7 @@ bool umad_rmpp_sends(struct seg *s, struct mad_send *m)
 
 bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m)
 {
-	/* All segments have arrived, only the answer is missing: nothing is repeated for that. */
+	/* All segments have arrived and only the answer is missing: do not repeat anything. */
 	if (last_acked(atomic_load(&m->acked)) >= m->segs)
 		return false;
 	atomic_fetch_sub(&m->retries_left, 1);
@@ -229,7 +229,7 @@ static int copy_message(const struct umad_file *f, const uint8_t *buf, size_t le
 	return r == -ENOSPC ? -ENOMEM : r;
 }
 
-/* A message that is ready to be sent. Takes the data over, unless it fails. */
+/* Makes a message that is ready to be sent. Takes the data over, unless it fails. */
 static int msend_begin(const struct umad_file *f, uint32_t idx, const struct mad_agent *a,
 		       const struct ib_user_mad_hdr *h, struct umad_pkt *p,
 		       const struct seg_chain *data, bool alone)
@@ -302,8 +302,8 @@ static struct mad_agent *own_agent(struct seg *s, uint32_t port, uint32_t *idx)
 }
 
 /*
- * Made by the first sender that needs it. Until the port refers to it, it belongs to the asking
- * file.
+ * The first sender that needs the element makes it. Until the port refers to it, it belongs to that
+ * sender's file.
  */
 static struct mad_agent *make_own_agent(struct seg *s, uint32_t port, uint32_t owner, uint32_t *idx)
 {
@@ -495,8 +495,8 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 	}
 	if ((uint32_t)seg < m->segs) {
 		/*
-		 * Set here, because the pump may send for long: it sends one window after the
-		 * other.
+		 * Set the deadline here, because sending may take long: it goes on window by
+		 * window.
 		 */
 		atomic_store(&m->deadline, ack_deadline(m));
 		pump(s, i, gen);

@@ -386,7 +386,7 @@ static uint32_t over(struct seg *s, bool orphans, uint64_t now, struct due *d, u
 	return n;
 }
 
-/* What is over by now; the next deadline. */
+/* Handles the sends whose time is over; returns the next deadline. */
 static uint64_t send_run(struct seg *s, bool orphans)
 {
 	uint64_t now = clock_now_ns(), due, recv;
@@ -404,7 +404,7 @@ static uint64_t send_run(struct seg *s, bool orphans)
 			    !mad_send_is(m, gen, MAD_SEND_WAITS))
 				continue;
 			send_expire(s, MAD_REF_IDX(d[k].send), m, gen);
-			/* To be repeated once more. */
+			/* If the send is repeated again before the next look, look earlier. */
 			m = umad_send_at(s, d[k].send);
 			if (m && mad_send_is(m, gen, MAD_SEND_WAITS) &&
 			    atomic_load(&m->deadline) < due)

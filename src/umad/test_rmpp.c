@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * RMPP where system calls cannot look: time-outs of many seconds, remains of dead processes,
- * answers of the fabric itself, and freeing of everything.
+ * RMPP in situations that a test by system calls cannot make: time-outs of many seconds, remains of
+ * dead processes, answers of the fabric itself, and freeing of everything.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -339,7 +339,10 @@ static uint32_t word_of_the_dead(void)
 	return (gen & 0x7f) << 24 | (slot + 1);
 }
 
-/* The pump was killed: the next ACK finds the position in the message again. */
+/*
+ * The thread that sent the segments was killed: the next ACK makes another one continue at the same
+ * position.
+ */
 static void a_dead_pump_is_followed(void **state)
 {
 	struct umad_file k = file(0, false, 0), u = file(1, true, 1 << GET_TABLE);
@@ -352,7 +355,7 @@ static void a_dead_pump_is_followed(void **state)
 	LAYOUT_SET(mad_hdr, ack.mad, method, GET_TABLE | MAD_METHOD_RESP);
 	m = only_send();
 	m->pump.word = word_of_the_dead();
-	m->pos.piece = 77; /* a position that is half written */
+	m->pos.piece = 77; /* the process died while it stored the position */
 	rmpp(&ack, MAD_RMPP_TYPE_ACK, MAD_RMPP_ACTIVE, 1, 100);
 	put(&u, &ack);
 	for (uint32_t n = 2; n <= 20; n++) {

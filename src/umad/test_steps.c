@@ -245,7 +245,7 @@ static bool is_about_request(void (*go)(const struct umad_file *f, const struct 
 	return go == answer || go == long_answer || go == expire;
 }
 
-/* The request still waits, or its reader gets an answer or a time-out: one of them, once. */
+/* Either the request still waits, or its reader has got one answer or one time-out. */
 static void request_is_seen_to(const struct cast *c)
 {
 	uint32_t waits = 0, n = 0;

@@ -29,7 +29,10 @@
 #define SLOT_FREE 0u
 #define SLOT_GONE 1u /* was used: a search continues behind it */
 
-/* Two cache lines of `page` reject any foreign address; this bounds the cost of a foreign fault. */
+/*
+ * Rejecting an address that is no UAR reads two cache lines of `page` at most: this bounds the cost
+ * of other faults.
+ */
 static struct {
 	_Atomic uintptr_t page[SLOTS];
 	_Atomic uint32_t uar[SLOTS];
