@@ -550,7 +550,7 @@ static inline enum eng_out resp_not_locked(int rc)
 {
 	return rc == -ECANCELED ? ENG_AGAIN : ENG_LOCKED;
 }
-/* _pending: leaves rx_intent as it is. */
+/* resp_unlock_pending() does not clear rx_intent. */
 void resp_unlock(struct seg *s, struct hw_qp *qp);
 void resp_unlock_pending(struct seg *s, struct hw_qp *qp);
 /*

@@ -295,7 +295,10 @@ static bool has_linklocal(struct seg *s, uint32_t port, const uint8_t ip[16])
 	return !memcmp(own, ip, 16);
 }
 
-/* The port of any host; a GUID may have that bit by itself. */
+/*
+ * Finds the port of any host with this link-local address. Tries the GUID with both values of the
+ * universal bit, which a GUID may have set by itself.
+ */
 static uint32_t port_by_linklocal(struct seg *s, const uint8_t ip[16])
 {
 	uint8_t gid[16];

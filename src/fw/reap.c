@@ -25,7 +25,7 @@
 #include "wire/prm/qctr.h"
 #include "wire/prm/uar.h"
 
-/* between two looks; also the limit of a wait after a long one */
+/* pause between two attempts; after a long wait, also the limit of further waits */
 #define LOOK_NS UINT64_C(1000000)
 
 /* A step of reaping: one kind. Queues come before what they refer to. */

@@ -387,7 +387,7 @@ static void evq_drop_all(struct seg *s, uint32_t evq, struct seg_evq *q)
 	}
 }
 
-/* The oldest record is the caller's to give. False: evq_drop() was faster. */
+/* Claims the oldest record for this reader. False: evq_drop() was faster. */
 static bool claim(struct seg *s, struct seg_evq *q, struct seg_evrec *r)
 {
 	wait_until_told(s, q, r);

@@ -175,7 +175,7 @@ static void guids_that_cannot_be_changed(void **state)
 	LAYOUT_SET(guid_info_record, record(), lid, 0x777);
 	assert_int_equal(ask(SA_ATTR_GUID_INFO_RECORD, MAD_METHOD_SET, GIR(1)),
 			 SA_STATUS_NO_RECORDS);
-	/* A group's member is known by it. */
+	/* A port has joined a group by its alias GUID, so that GUID cannot be deleted. */
 	assert_int_equal(guid(MAD_METHOD_SET, ca[0], 2, 0x1234), 0);
 	memset(r, 0, sizeof(r));
 	memcpy(r, "\xff\x12\x40\x1b\xff\xff", 6);
