@@ -44,7 +44,8 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 {
 	uint32_t stride = 1u << qp->rq_log_stride, size = 1u << qp->rq_log_size;
 	uint32_t at = ci & (size - 1), n = HW_RX_AHEAD >> qp->rq_log_stride, avail;
-	uint32_t dbr, own;
+	uint32_t own;
+	uint8_t dbr[8];
 	struct seg_ring *e = running_mine(&own);
 	int rc;
 
@@ -60,9 +61,9 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 		/*
 		 * Copy the record first: the WQEs that it counts are written when they are copied.
 		 */
-		struct mem_vec from[2] = {{qp->dbr_va, 4},
+		struct mem_vec from[2] = {mem_record(qp->dbr_va),
 					  {qp->rq_va + (uint64_t)at * stride, bytes}};
-		struct iovec to[2] = {{&dbr, 4}, {wqe, bytes}};
+		struct iovec to[2] = {{dbr, from[0].len}, {wqe, bytes}};
 
 		/*
 		 * The copy goes to the segment, so it passes this thread's gate: it must not happen
@@ -71,13 +72,12 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 		mem_gate = e ? &e->gate : NULL;
 		rc = mem_readv(s, qp->mem, from, 2, to, 2);
 		mem_gate = NULL;
-		dbr = be32_load(&dbr);
 	} else {
 		rc = -EXDEV;
 	}
 	if (rc)
 		return rc;
-	avail = (uint16_t)(dbr - ci);
+	avail = (uint16_t)(mem_record_value(dbr, qp->dbr_va) - ci);
 	if (!avail)
 		return -ENOENT;
 	POINT("recv-ahead");

@@ -310,11 +310,12 @@ static uint32_t srq_in_turn(const struct hw_srq *srq, const uint8_t *wqe, uint32
 static int srq_fetch_ahead(struct eng_run *r, struct hw_srq *srq, uint64_t pos, uint8_t *wqe,
 			   uint16_t *posted)
 {
-	uint32_t head = srq_head(srq, pos), size = 1u << srq->log_size, dbr;
+	uint32_t head = srq_head(srq, pos), size = 1u << srq->log_size;
 	uint32_t n = HW_RX_AHEAD >> srq->log_stride, bytes = HW_RX_AHEAD;
-	struct mem_vec from[2] = {{srq->dbr_va, 4},
+	struct mem_vec from[2] = {mem_record(srq->dbr_va),
 				  {srq->va + ((uint64_t)head << srq->log_stride), 0}};
-	struct iovec to[2] = {{&dbr, 4}, {wqe, 0}};
+	uint8_t dbr[8];
+	struct iovec to[2] = {{dbr, from[0].len}, {wqe, 0}};
 	int rc;
 
 	if (n > size - head)
@@ -334,7 +335,7 @@ static int srq_fetch_ahead(struct eng_run *r, struct hw_srq *srq, uint64_t pos, 
 	mem_gate = NULL;
 	if (rc)
 		return rc;
-	srq->dbr_seen = be32_load(&dbr);
+	srq->dbr_seen = mem_record_value(dbr, srq->dbr_va);
 	*posted = (uint16_t)(srq->dbr_seen - POS_CONSUMED(pos));
 	if (!*posted)
 		return -ENOENT;

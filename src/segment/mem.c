@@ -425,27 +425,21 @@ int mem_copy(struct seg *s, struct mem_slot dst, const struct mem_vec *to, unsig
 	return copy_bounced(s, dst, to, nto, src, from, nfrom);
 }
 
-/*
- * Foreign memory: write the aligned quadword around it. On processors without fast short string
- * moves the kernel copies less than 8 bytes one by one, but 8 at once: a counter is never seen half
- * changed.
- */
 int mem_read_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t *v)
 {
-	uint32_t got[2] = {0, 0};
-	unsigned int k = 0;
+	struct mem_vec at = mem_record(va);
+	uint8_t got[8];
 	int r;
 
-	if (mem_is_self(s, m)) {
-		r = mem_guarded_copy(got, (const void *)(uintptr_t)va, 4);
-	} else if (va % 4) {
-		r = mem_read(s, m, va, got, 4);
-	} else {
-		k = va % 8 / 4;
-		r = mem_read(s, m, va & ~UINT64_C(7), got, 8);
-	}
+	/* Guarded, 4 bytes are one load (mem_guard.S). */
+	if (mem_is_self(s, m) && mem_guard_armed)
+		at = (struct mem_vec){va, 4};
+	if (mem_is_self(s, m))
+		r = mem_guarded_copy(got, (const void *)(uintptr_t)at.va, at.len);
+	else
+		r = mem_read(s, m, at.va, got, at.len);
 	if (!r)
-		*v = __builtin_bswap32(got[k]);
+		*v = be32_load(got + (va - at.va));
 	return r;
 }
 

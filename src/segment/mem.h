@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include "segment/gate.h"
 #include "segment/lock.h"
+#include "util/bits.h"
 
 /* The owner of an address space. Stored in the segment beside an address. */
 struct mem_slot {
@@ -57,6 +58,21 @@ bool mem_fetch(struct seg *s, uint64_t wait_ns);
  */
 int mem_copy(struct seg *s, struct mem_slot dst, const struct mem_vec *to, unsigned int nto,
 	     struct mem_slot src, const struct mem_vec *from, unsigned int nfrom);
+
+/*
+ * What is copied of a doorbell record: the aligned quadword around it. On processors without fast
+ * short string moves the kernel copies less than 8 bytes one by one, but 8 at once: a counter is
+ * never seen half changed.
+ */
+static inline struct mem_vec mem_record(uint64_t va)
+{
+	return va % 4 ? (struct mem_vec){va, 4} : (struct mem_vec){va & ~UINT64_C(7), 8};
+}
+
+static inline uint32_t mem_record_value(const uint8_t *copied, uint64_t va)
+{
+	return be32_load(copied + (va - mem_record(va).va));
+}
 
 /* Writes a big-endian doorbell record. Readers see it whole, even while its program writes it. */
 int mem_read_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t *v);

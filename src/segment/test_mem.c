@@ -327,17 +327,21 @@ static void an_unannounced_exec_ends_a_life(void **state)
 	peer_end(p);
 }
 
+static void flip(_Atomic uint32_t *w, const _Atomic bool *end)
+{
+	for (uint32_t v = 0; !atomic_load_explicit(end, memory_order_relaxed);)
+		atomic_store_explicit(w, v = ~v, memory_order_relaxed);
+}
+
 static void flip_counter(struct seg *s, struct test_child *c, void *arg)
 {
+	static const _Atomic bool never;
 	struct peer *p = arg;
-	_Atomic uint32_t *w = (_Atomic uint32_t *)(p->page + 12);
-	uint32_t v = 0;
 
-	*w = 0;
+	memset(p->page + 12, 0, 4);
 	p->m = mem_self(s);
 	test_tell(c->tell[1]);
-	for (;;)
-		atomic_store_explicit(w, v = ~v, memory_order_relaxed);
+	flip((_Atomic uint32_t *)(p->page + 12), &never);
 }
 
 static void a_record_is_never_seen_half_written(void **state)
@@ -356,6 +360,34 @@ static void a_record_is_never_seen_half_written(void **state)
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
 	peer_end(p);
+}
+
+static struct {
+	_Alignas(8) _Atomic uint32_t other, record;
+	_Atomic bool end;
+} own;
+
+static void *flip_own(void *arg)
+{
+	flip(&own.record, &own.end);
+	return NULL;
+}
+
+/* Poll mode: the device thread reads while the program writes. */
+static void an_own_record_is_never_seen_half_written(void **state)
+{
+	struct seg *s = *state;
+	pthread_t t;
+	uint32_t v;
+
+	own.end = false;
+	assert_int_equal(pthread_create(&t, NULL, flip_own, NULL), 0);
+	for (int i = 0; i < 20000; i++) {
+		assert_int_equal(mem_read_be32(s, mem_self(s), (uintptr_t)&own.record, &v), 0);
+		assert_true(v == 0 || v == UINT32_MAX);
+	}
+	own.end = true;
+	pthread_join(t, NULL);
 }
 
 /* Hazard 9: the queue's page is not in the child; the parent has registered it. */
@@ -545,6 +577,7 @@ int main(void)
 		cmocka_unit_test(own_vectors_scatter_and_gather_guarded),
 		cmocka_unit_test(peer_memory_is_read_and_written),
 		cmocka_unit_test(a_record_is_never_seen_half_written),
+		cmocka_unit_test(an_own_record_is_never_seen_half_written),
 		cmocka_unit_test(dead_execing_or_replaced_peer_is_esrch),
 		cmocka_unit_test(a_stranger_with_the_pid_is_not_written),
 		cmocka_unit_test(an_unannounced_exec_ends_a_life),
