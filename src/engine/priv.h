@@ -575,8 +575,8 @@ void resp_unnote(struct hw_qp *qp);
 /* The range of WQEs that hw_rq_ahead holds. */
 void resp_ahead(uint32_t *first, uint32_t *n);
 bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n);
-/* A message was executed: set the next one's sequence number. */
-void resp_set_psn(struct hw_qp *qp, uint32_t psn);
+/* A message was executed: set the next one's sequence number. False: the lock was taken over. */
+bool resp_set_psn(struct hw_qp *qp, uint32_t psn);
 /*
  * resp_intent(): notes that a receive's CQE will be written at index `at` of the CQ, until
  * resp_done() or resp_unlock(). resp_written(): notes that the CQE of receive `index` is written.

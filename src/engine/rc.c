@@ -331,6 +331,26 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 	return op->kind == ENG_K_ATOMIC ? atomic(r, peer) : read_memory(r, peer);
 }
 
+#define LATE_TRIES 3 /* each time the new holder may be stopped, too */
+
+/*
+ * The message is received, but the lock was taken over before the PSN that follows was stored: all
+ * later messages would be out of sequence. Store it with the lock taken again.
+ */
+static __attribute__((noinline)) void set_psn_late(struct eng_run *r, struct hw_qp *peer,
+						   uint32_t psn)
+{
+	int rc = -ETIMEDOUT;
+
+	for (int i = 0; i < LATE_TRIES && rc; i++) {
+		running_again(r->s, r->ring); /* the gate was shut */
+		rc = resp_lock(r->s, peer, r->dest);
+	}
+	/* Otherwise it was reset meanwhile, and is connected anew or not. */
+	if (!rc && peer->dest_qpn == r->qpn && peer->next_rcv_psn == r->qp->next_send_psn)
+		resp_set_psn(peer, psn);
+}
+
 static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	const struct eng_transport *t = r->transport;
@@ -371,8 +391,9 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 			     0) &&
 	    !peer->comm_est)
 		qp_comm_est(r->s, peer, r->dest);
-	if (!ahead || !t->psn)
-		resp_set_psn(peer, (r->qp->next_send_psn + n) & PSN_MASK);
+	if ((!ahead || !t->psn) && !resp_set_psn(peer, (r->qp->next_send_psn + n) & PSN_MASK) &&
+	    t->psn)
+		set_psn_late(r, peer, (r->qp->next_send_psn + n) & PSN_MASK);
 	r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 	way_count_answer(r, op, peer);
 	return ENG_DONE;

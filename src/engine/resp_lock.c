@@ -127,12 +127,11 @@ bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n)
 	return resp_is_ours(qp) && swap(AHEAD(qp), &held.ahead, tag | (uint64_t)n << 32 | first);
 }
 
-void resp_set_psn(struct hw_qp *qp, uint32_t psn)
+bool resp_set_psn(struct hw_qp *qp, uint32_t psn)
 {
 	uint64_t msn = ((held.psn >> 32) + 1) & 0xffffff, tag = held.psn & ~(TAG24 - 1);
 
-	if (resp_is_ours(qp))
-		swap(PSN(qp), &held.psn, tag | msn << 32 | psn);
+	return resp_is_ours(qp) && swap(PSN(qp), &held.psn, tag | msn << 32 | psn);
 }
 
 /* Stores the intent, unless the lock was taken over: then the intent is the new holder's. */

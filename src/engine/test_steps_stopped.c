@@ -652,6 +652,51 @@ static void reset_beside_one_stopped_at_every_step(void **state)
 	}
 }
 
+/* ---- stopped, and its receiver gets a command meanwhile, which does not end the connection */
+
+static bool commanded_at(const struct scenario *is, uint32_t n)
+{
+	struct scene x = {.is = is};
+	int status, over = 0;
+	void *state;
+
+	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x.e = state;
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	over = !WIFSTOPPED(status);
+	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, PRM_QP_STATE_RTS), 0);
+	if (!over) {
+		kill(x.e->pid, SIGCONT);
+		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
+	}
+	assert_int_equal(status, 0);
+	settle(&x);
+	assert_int_equal(count_cqes(&x, MLX5_CQE_RESP_SEND), 1);
+	/* What follows is in sequence. UC accepts any. */
+	if (is->st == PRM_ST_RC)
+		assert_int_equal(hw_qp(seg_of(&x), x.b->hw->dest_qpn)->next_send_psn,
+				 x.b->hw->next_rcv_psn);
+	close(x.e->go[1]);
+	close(x.e->tell[0]);
+	close(x.eventfd);
+	t_qp_free(x.b);
+	bed_teardown(&state);
+	return !over;
+}
+
+static void commands_beside_one_stopped_at_every_step(void **state)
+{
+	for (size_t i = 0; i < nscenarios; i++) {
+		if (scenarios[i].check != check_send)
+			continue;
+		for (uint32_t n = 1; commanded_at(&scenarios[i], n); n++)
+			assert_true(n < MAX_STEPS);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -661,6 +706,7 @@ int main(void)
 		cmocka_unit_test(stopped_beside_a_sibling),
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(two_stopped_at_every_step),
+		cmocka_unit_test(commands_beside_one_stopped_at_every_step),
 		cmocka_unit_test(reset_beside_one_stopped_at_every_step),
 	};
 
