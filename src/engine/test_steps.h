@@ -41,6 +41,8 @@ struct scene {
 	int eventfd;
 	uint32_t sn;
 	char spec[32];
+	bool stopped; /* the child has stopped at its step; else it has ended */
+	int status;   /* of the child, by waitpid() */
 };
 
 extern struct scene *scene; /* for the child */
@@ -62,6 +64,11 @@ void setup_full(struct scene *x);
 void setup_devx(struct scene *x);
 void subscribe(struct scene *x, uint32_t hca, uint32_t key, uint32_t id);
 void scene_setup(struct scene *x, void (*body)(struct bed *e));
+/* Sets the scene; the child acts, and stops at its n-th step or ends. */
+void scene_stop(struct scene *x, uint32_t n);
+/* Lets the child go on to its end (SIGCONT), or kills it (SIGKILL). */
+void scene_go_on(struct scene *x, int sig);
+void scene_end(struct scene *x);
 void settle(struct scene *x);
 void goes_on(struct scene *x);
 /* Lets the handler of SIGSEGV finish copies, and adopts the whole key, which is this process's. */

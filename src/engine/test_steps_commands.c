@@ -5,44 +5,6 @@
  */
 #include "engine/test_steps.h"
 
-/* ---- a scene with a stopped sender */
-
-/* False: the sender was not stopped, as it has fewer steps. */
-static bool stop_at(struct scene *x, const struct scenario *is, uint32_t n, void **state)
-{
-	int status;
-
-	*x = (struct scene){.is = is};
-	snprintf(x->spec, sizeof(x->spec), "*:stop:%u", n);
-	bed_setup(state);
-	x->e = *state;
-	scene_setup(x, child);
-	tell(x->e->go[1]);
-	assert_int_equal(waitpid(x->e->pid, &status, WUNTRACED), x->e->pid);
-	if (WIFSTOPPED(status))
-		return true;
-	assert_int_equal(status, 0);
-	return false;
-}
-
-static void go_on(struct scene *x)
-{
-	int status;
-
-	kill(x->e->pid, SIGCONT);
-	assert_int_equal(waitpid(x->e->pid, &status, 0), x->e->pid);
-	assert_int_equal(status, 0);
-}
-
-static void scene_end(struct scene *x, void **state)
-{
-	close(x->e->go[1]);
-	close(x->e->tell[0]);
-	close(x->eventfd);
-	t_qp_free(x->b);
-	bed_teardown(state);
-}
-
 /* ---- the CQ is resized */
 
 static bool resized_at(const struct scenario *is, uint32_t n)
@@ -51,11 +13,11 @@ static bool resized_at(const struct scenario *is, uint32_t n)
 	struct t_cq *cq;
 	struct mlx5_cqe64 *c;
 	uint32_t received = 0;
-	struct scene x;
-	void *state;
-	bool stopped = stop_at(&x, is, n, &state);
-	struct seg *s = seg_of(&x);
+	struct scene x = {.is = is};
+	struct seg *s;
 
+	scene_stop(&x, n);
+	s = seg_of(&x);
 	cq = &x.b->cq;
 	memset(next, 0xf0, 64 << 7); /* opcode 15 */
 	assert_int_equal(eng_cq_resize(s, cq->cqn, mem_self(s), (uintptr_t)next, 7, 64), 0);
@@ -63,17 +25,16 @@ static bool resized_at(const struct scenario *is, uint32_t n)
 		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
 	cq->buf = next;
 	cq->log_size = 7;
-	if (stopped)
-		go_on(&x);
+	scene_go_on(&x, SIGCONT);
 	settle(&x);
 	while ((c = t_poll(cq)))
 		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
 	assert_int_equal(received, 1);
 	assert_int_equal(count_events(&x, cq->evq[0], 0), 1);
 	goes_on(&x);
-	scene_end(&x, &state);
+	scene_end(&x);
 	free(next);
-	return stopped;
+	return x.stopped;
 }
 
 static void resized_beside_one_stopped_at_every_step(void **state)
@@ -85,16 +46,14 @@ static void resized_beside_one_stopped_at_every_step(void **state)
 
 static bool armed_at(const struct scenario *is, uint32_t n)
 {
-	struct scene x;
-	void *state;
-	bool stopped = stop_at(&x, is, n, &state);
+	struct scene x = {.is = is};
 
+	scene_stop(&x, n);
 	if (is->srq)
 		assert_int_equal(eng_srq_arm_limit(seg_of(&x), x.srq.srqn, 1), 0);
-	if (stopped)
-		go_on(&x);
-	scene_end(&x, &state);
-	return stopped && is->srq;
+	scene_go_on(&x, SIGCONT);
+	scene_end(&x);
+	return x.stopped && is->srq;
 }
 
 static void armed_beside_one_stopped_at_every_step(void **state)
@@ -114,23 +73,22 @@ static void armed_beside_one_stopped_at_every_step(void **state)
 
 static bool destroyed_at(const struct scenario *is, uint32_t n)
 {
-	struct scene x;
-	void *state;
-	bool stopped = stop_at(&x, is, n, &state);
-	struct seg *s = seg_of(&x);
+	struct scene x = {.is = is};
+	struct seg *s;
 
+	scene_stop(&x, n);
+	s = seg_of(&x);
 	assert_int_equal(eng_qp_quiesce(s, x.b->qpn), 0);
 	assert_int_equal(eng_cq_quiesce(s, x.b->cq.cqn), 0);
 	seg_free(s, SEG_T_CQ, x.b->cq.cqn);
 	count_cqes(&x, MLX5_CQE_RESP_SEND);
-	if (stopped)
-		go_on(&x);
+	scene_go_on(&x, SIGCONT);
 	t_assert_empty(&x.b->cq);
 	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 0);
 	assert_int_equal(x.b->hw->rq_lock.word, 0);
 	assert_int_equal(x.b->cq.hw->lock.word, 0);
-	scene_end(&x, &state);
-	return stopped;
+	scene_end(&x);
+	return x.stopped;
 }
 
 static void destroyed_beside_one_stopped_at_every_step(void **state)

@@ -578,6 +578,39 @@ void scene_setup(struct scene *x, void (*body)(struct bed *e))
 		x->is->setup(x);
 }
 
+void scene_stop(struct scene *x, uint32_t n)
+{
+	void *state;
+
+	snprintf(x->spec, sizeof(x->spec), "*:stop:%u", n);
+	bed_setup(&state);
+	x->e = state;
+	scene_setup(x, child);
+	tell(x->e->go[1]);
+	assert_int_equal(waitpid(x->e->pid, &x->status, WUNTRACED), x->e->pid);
+	x->stopped = WIFSTOPPED(x->status);
+}
+
+void scene_go_on(struct scene *x, int sig)
+{
+	if (x->stopped) {
+		kill(x->e->pid, sig);
+		assert_int_equal(waitpid(x->e->pid, &x->status, 0), x->e->pid);
+	}
+	assert_int_equal(x->status, x->stopped && sig == SIGKILL ? SIGKILL : 0);
+}
+
+void scene_end(struct scene *x)
+{
+	void *state = x->e;
+
+	close(x->e->go[1]);
+	close(x->e->tell[0]);
+	close(x->eventfd);
+	t_qp_free(x->b);
+	bed_teardown(&state);
+}
+
 /* Do what the supervisor and the device thread do after a death. */
 void settle(struct scene *x)
 {

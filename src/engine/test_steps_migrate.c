@@ -59,30 +59,14 @@ static bool at_step(const struct scenario *is, uint32_t n, bool dies,
 		    void (*meanwhile)(struct scene *x))
 {
 	struct scene x = {.is = is};
-	int status, over;
-	void *state;
 
-	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	over = !WIFSTOPPED(status);
+	scene_stop(&x, n);
 	meanwhile(&x);
-	if (!over) {
-		kill(x.e->pid, dies ? SIGKILL : SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-	}
-	assert_int_equal(status, dies && !over ? SIGKILL : 0);
+	scene_go_on(&x, dies ? SIGKILL : SIGCONT);
 	settle(&x);
-	is->check(&x, !dies || over);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
-	return !over;
+	is->check(&x, !dies || !x.stopped);
+	scene_end(&x);
+	return x.stopped;
 }
 
 static void at_steps(const struct scenario *is, bool dies, void (*meanwhile)(struct scene *x))

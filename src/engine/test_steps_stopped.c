@@ -85,31 +85,15 @@ static void check_stopped(struct scene *x)
 static bool stopped_at(const struct scenario *is, uint32_t n)
 {
 	struct scene x = {.is = is};
-	int status, over = 0;
-	void *state;
 
-	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	over = !WIFSTOPPED(status);
+	scene_stop(&x, n);
 	others_go_on(&x);
-	if (!over) {
-		kill(x.e->pid, SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-	}
-	assert_int_equal(status, 0);
+	scene_go_on(&x, SIGCONT);
 	settle(&x);
 	check_stopped(&x);
 	goes_on(&x);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
-	return !over;
+	scene_end(&x);
+	return x.stopped;
 }
 
 static void stopped_at_every_step(void **state)
@@ -136,38 +120,22 @@ static void complete_another(struct scene *x)
 static bool overrun_stopped_at(const struct scenario *is, uint32_t n)
 {
 	struct scene x = {.is = is};
-	int status, over;
 	uint32_t failed;
-	void *state;
 
-	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	over = !WIFSTOPPED(status);
+	scene_stop(&x, n);
 	failed = hw_cq_error(x.b->cq.hw);
 	while (t_poll(&x.b->cq))
 		;
 	if (!failed)
 		complete_another(&x);
-	if (!over) {
-		kill(x.e->pid, SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-	}
-	assert_int_equal(status, 0);
+	scene_go_on(&x, SIGCONT);
 	settle(&x);
 	assert_int_equal(hw_cq_error(x.b->cq.hw), failed);
 	assert_int_equal(count_events(&x, x.b->cq.evq[1], IBV_EVENT_CQ_ERR), !!failed);
 	assert_int_equal(count_cqes(&x, MLX5_CQE_RESP_SEND), !failed);
 	assert_int_equal(x.b->cq.hw->lock.word, 0);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
-	return !over;
+	scene_end(&x);
+	return x.stopped;
 }
 
 static void overrun_stopped_at_every_step(void **state)
@@ -241,11 +209,7 @@ static bool atomic_stopped_at(uint32_t n)
 	assert_int_equal(sum[0], 1);
 	assert_int_equal(sum[1], 1);
 	assert_int_equal(mem_word_lock(seg_of(&x), (uintptr_t)x.b->mem)->word, 0);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
+	scene_end(&x);
 	return !over;
 }
 
@@ -385,11 +349,7 @@ static bool beside_a_sibling(const struct scenario *is, uint32_t n, const char *
 	assert_int_equal(x.b->hw->rq_ci, received);
 	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
 	goes_on(&x);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
+	scene_end(&x);
 	return !over;
 }
 
@@ -604,37 +564,21 @@ static void check_reset(struct scene *x, uint32_t received)
 static bool reset_at(const struct scenario *is, uint32_t n)
 {
 	struct scene x = {.is = is};
-	int status, over = 0;
 	uint32_t received;
-	void *state;
 	uint64_t t;
 
-	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	over = !WIFSTOPPED(status);
+	scene_stop(&x, n);
 	t = test_own_ns();
 	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, PRM_QP_STATE_RST), 0);
 	assert_true(test_own_ns() - t < SEG_LOCK_CTRL_NS);
 	x.b->hw->next_rcv_psn = 0xabc; /* set the PSN, as a transition to RTR does */
 	received = count_cqes(&x, MLX5_CQE_RESP_SEND);
 	assert_in_range(received, 0, 1);
-	if (!over) {
-		kill(x.e->pid, SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-	}
-	assert_int_equal(status, 0);
+	scene_go_on(&x, SIGCONT);
 	settle(&x);
 	check_reset(&x, received);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
-	return !over;
+	scene_end(&x);
+	return x.stopped;
 }
 
 static void reset_beside_one_stopped_at_every_step(void **state)
@@ -657,34 +601,18 @@ static void reset_beside_one_stopped_at_every_step(void **state)
 static bool commanded_at(const struct scenario *is, uint32_t n)
 {
 	struct scene x = {.is = is};
-	int status, over = 0;
-	void *state;
 
-	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	over = !WIFSTOPPED(status);
+	scene_stop(&x, n);
 	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, PRM_QP_STATE_RTS), 0);
-	if (!over) {
-		kill(x.e->pid, SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-	}
-	assert_int_equal(status, 0);
+	scene_go_on(&x, SIGCONT);
 	settle(&x);
 	assert_int_equal(count_cqes(&x, MLX5_CQE_RESP_SEND), 1);
 	/* What follows is in sequence. UC accepts any. */
 	if (is->st == PRM_ST_RC)
 		assert_int_equal(hw_qp(seg_of(&x), x.b->hw->dest_qpn)->next_send_psn,
 				 x.b->hw->next_rcv_psn);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
-	return !over;
+	scene_end(&x);
+	return x.stopped;
 }
 
 static void commands_beside_one_stopped_at_every_step(void **state)

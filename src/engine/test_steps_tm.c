@@ -77,31 +77,15 @@ static void check(struct scene *x, void (*meanwhile)(struct scene *x))
 static bool stopped_at(const struct scenario *is, uint32_t n, void (*meanwhile)(struct scene *x))
 {
 	struct scene x = {.is = is};
-	int status, over;
-	void *state;
 
 	memset(seen, 0, sizeof(seen));
-	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	over = !WIFSTOPPED(status);
+	scene_stop(&x, n);
 	meanwhile(&x);
-	if (!over) {
-		kill(x.e->pid, SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-	}
-	assert_int_equal(status, 0);
+	scene_go_on(&x, SIGCONT);
 	settle(&x);
 	check(&x, meanwhile);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
-	return !over;
+	scene_end(&x);
+	return x.stopped;
 }
 
 static void at_each(const char *what, void (*meanwhile)(struct scene *x))

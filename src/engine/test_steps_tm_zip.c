@@ -149,11 +149,7 @@ static bool at(uint32_t n, void (*meanwhile)(struct scene *x))
 	}
 	settle(&x);
 	check(&x, meanwhile == nop || (!meanwhile && !hit), meanwhile == nop);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
+	scene_end(&x);
 	return hit;
 }
 

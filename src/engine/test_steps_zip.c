@@ -112,7 +112,7 @@ static void check(struct scene *x, bool whole, uint32_t sent)
 	assert_int_equal(others, sent + 1);
 }
 
-static void scene_end(struct scene *x, void **state)
+static void end(struct scene *x, void **state)
 {
 	close(x->eventfd);
 	t_qp_free(x->b);
@@ -134,7 +134,7 @@ static bool killed_at(uint32_t n)
 	look();
 	settle(&x);
 	check(&x, !status, 0);
-	scene_end(&x, &state);
+	end(&x, &state);
 	return WIFSIGNALED(status);
 }
 
@@ -186,10 +186,10 @@ static bool stopped_at(uint32_t n, void (*meanwhile)(struct scene *x))
 		check(&x, true, meanwhile == nop);
 		close(x.e->go[1]);
 		close(x.e->tell[0]);
-		scene_end(&x, &state);
+		end(&x, &state);
 		return true;
 	}
-	scene_end(&x, &state);
+	end(&x, &state);
 	return false;
 }
 
