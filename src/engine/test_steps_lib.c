@@ -314,21 +314,27 @@ static void check_drain(struct scene *x, bool whole)
 	assert_int_equal(signals, n);
 }
 
+/* A key of the receiver's for `bytes` of its memory, with the signatures of *k. */
+static void signed_key(struct scene *x, struct skey *k, uint32_t bytes)
+{
+	struct klm part = {x->b->key, (uintptr_t)x->b->mem + F_KEY_AT, bytes};
+	uint8_t bsf[64];
+
+	skey_make(k, x->b, 1);
+	entry_set((void *)hw_klm_entry(seg_of(x), k->mk, 0), &part);
+	bsf_of(k, bsf);
+	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++)
+		memcpy(hw_klm_entry(seg_of(x), k->mk, F_KLMS + i), bsf + i * 16, 16);
+	k->mk->klm_n = 1;
+	LAYOUT_SET(mkc, k->mk->mkc, bsf_en, 1);
+	key_open(k->mk, 0, bytes, ALL);
+}
+
 void setup_signed(struct scene *x)
 {
 	struct skey k = {.wire = {.kind = F_CRC32C, .ones = true}, .check = 0xff};
-	struct klm part;
-	uint8_t bsf[64];
 
-	skey_make(&k, x->b, 1);
-	part = (struct klm){x->b->key, (uintptr_t)x->b->mem + F_KEY_AT, 512};
-	entry_set((void *)hw_klm_entry(seg_of(x), k.mk, 0), &part);
-	bsf_of(&k, bsf);
-	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++)
-		memcpy(hw_klm_entry(seg_of(x), k.mk, F_KLMS + i), bsf + i * 16, 16);
-	k.mk->klm_n = 1;
-	LAYOUT_SET(mkc, k.mk->mkc, bsf_en, 1);
-	key_open(k.mk, 0, 512, ALL);
+	signed_key(x, &k, 512);
 }
 
 /* The error is reported once, if the message was written. */
@@ -472,18 +478,8 @@ static void setup_sq_drain(struct scene *x)
 		uint32_t meta[4];
 		struct mlx5_wqe_data_seg src, dest;
 	} w = {0};
-	struct klm part;
-	uint8_t bsf[64];
 
-	skey_make(&k, x->b, 1);
-	part = (struct klm){x->b->key, (uintptr_t)x->b->mem + F_KEY_AT, 516};
-	entry_set((void *)hw_klm_entry(seg_of(x), k.mk, 0), &part);
-	bsf_of(&k, bsf);
-	for (uint32_t i = 0; i < HW_BSF_ENTRIES; i++)
-		memcpy(hw_klm_entry(seg_of(x), k.mk, F_KLMS + i), bsf + i * 16, 16);
-	k.mk->klm_n = 1;
-	LAYOUT_SET(mkc, k.mk->mkc, bsf_en, 1);
-	key_open(k.mk, 0, 516, ALL);
+	signed_key(x, &k, 516);
 	mlx5dv_set_data_seg(&w.src, 512, k.mk->key, 0);
 	mlx5dv_set_data_seg(&w.dest, 512, x->b->key, (uintptr_t)x->b->mem);
 	x->b->hw->mmo = 1;
