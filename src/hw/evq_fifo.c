@@ -51,7 +51,8 @@ void evq_hint(uint32_t evq, uint32_t gen, int fd)
  * left, chroot or setuid since), the supervisor does it, later: *is_there false. It is opened for
  * reading as well: if the reader ends before the write, there is no SIGPIPE.
  */
-static int write_byte(struct seg *s, uint32_t evq, uint32_t gen, bool *is_there)
+static int write_byte(struct seg *s, uint32_t evq, uint32_t gen, const struct seg_evq *q,
+		      bool *is_there)
 {
 	char path[320], byte = 1;
 	ssize_t r;
@@ -67,7 +68,12 @@ static int write_byte(struct seg *s, uint32_t evq, uint32_t gen, bool *is_there)
 		*is_there = false;
 		return link_wake(s, evq, gen);
 	}
-	r = sys_write(fd, &byte, 1);
+	/*
+	 * A pusher that was stopped meanwhile (mostly in openat()) finds its record taken: its byte
+	 * would make a queue readable that is empty.
+	 */
+	*is_there = evq_ready(s, q);
+	r = *is_there ? sys_write(fd, &byte, 1) : 0;
 	sys_close(fd);
 	/* EAGAIN: the FIFO is full, so it is readable */
 	return r == -EAGAIN ? 0 : r < 0 ? (int)r : 0;
@@ -110,7 +116,7 @@ bool evq_tell_pollers(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq 
 
 		atomic_fetch_add(&q->byte, 1);
 		POINT("evq-byte");
-		err = write_byte(s, evq, gen, &is_there);
+		err = write_byte(s, evq, gen, q, &is_there);
 		if (!err && is_there)
 			atomic_store(&q->told, drains + 1);
 	}
