@@ -79,23 +79,10 @@ union mad {
 	struct ib_user_mad umad;
 };
 
-/*
- * A sender that was stopped may make an empty file readable when it goes on: a known fault, and not
- * what this program measures.
- */
-static void recv_one(int port, union mad *m, int *len, int ms)
-{
-	int n = *len, r;
-
-	while ((r = umad_recv(port, m, len, ms)) < 0 && errno == EAGAIN)
-		*len = n;
-	if (r < 0)
-		die("umad_recv");
-}
-
 static void receive(int port, union mad *m, int len)
 {
-	recv_one(port, m, &len, 20000);
+	if (umad_recv(port, m, &len, 20000) < 0)
+		die("umad_recv");
 	if (umad_status(m))
 		die("no answer");
 }
@@ -201,7 +188,8 @@ static int server(const struct kind *k, int ready)
 	for (;;) {
 		int n = len;
 
-		recv_one(c.port, &m, &n, -1);
+		if (umad_recv(c.port, &m, &n, -1) < 0)
+			die("umad_recv");
 		((uint8_t *)umad_get_mad(&m))[3] |= 0x80;
 		umad_set_addr(&m, c.lid, 1, 0, 0x80010000);
 		if (umad_send(c.port, c.agent, &m, len, 0, 0))
