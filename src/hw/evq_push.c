@@ -63,8 +63,11 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 	told = evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_TELLING, EVQ_TOLD);
 	/* A reader that is woken earlier takes the processor only to wait until it is told. */
 	evq_wake_readers(q);
-	/* The record was taken before its byte was written: the byte may be one too many. */
-	if (!told && byte) {
+	/*
+	 * The record was taken before its byte was written: the byte may be one too many. The
+	 * pollers of a lazy queue remove it themselves. This process may be stopped with the lock.
+	 */
+	if (!told && byte && atomic_load(&q->lazy) != EVQ_LAZY) {
 		atomic_fetch_or(&q->asked, EVQ_ASK);
 		evq_attend(s, evq, q);
 	}

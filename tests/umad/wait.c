@@ -5,6 +5,7 @@
  * process, also one without the library.
  */
 #include "umad.h"
+#include "util/sys.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -28,6 +29,7 @@ struct way {
 	const char *name;
 	int (*wait)(int fd, int ms);
 	bool told_once; /* reports again only when more packets come */
+	bool wrapped;   /* the library compares what the kernel reports with the packets */
 };
 
 static struct timespec spec(int ms)
@@ -302,24 +304,24 @@ static int by_message_raw(int fd, int ms)
 }
 
 static const struct way ways[] = {
-	{"poll", by_poll},
-	{"poll for POLLRDNORM among closed ones", by_poll_rdnorm},
-	{"fortified poll", by_poll_chk},
-	{"poll with another descriptor", by_poll_of_two},
+	{"poll", by_poll, .wrapped = true},
+	{"poll for POLLRDNORM among closed ones", by_poll_rdnorm, .wrapped = true},
+	{"fortified poll", by_poll_chk, .wrapped = true},
+	{"poll with another descriptor", by_poll_of_two, .wrapped = true},
 	{"poll with many duplicates", by_poll_of_many},
-	{"ppoll", by_ppoll},
+	{"ppoll", by_ppoll, .wrapped = true},
 	{"raw poll", by_raw_poll},
 	{"raw ppoll", by_raw_ppoll},
-	{"select", by_select},
-	{"pselect", by_pselect},
+	{"select", by_select, .wrapped = true},
+	{"pselect", by_pselect, .wrapped = true},
 	{"raw select", by_raw_select},
 	{"epoll, level", by_epoll},
 	{"epoll, edge", by_epoll_edge},
 	{"epoll, level, added before", by_old_level},
 	{"epoll, edge, added before", by_old_edge, true},
-	{"poll in a fork child", by_child},
+	{"poll in a fork child", by_child, .wrapped = true},
 	{"poll in a program without the library", by_stranger},
-	{"poll behind a message", by_message},
+	{"poll behind a message", by_message, .wrapped = true},
 	{"raw poll behind a message", by_message_raw},
 };
 
@@ -396,6 +398,38 @@ static void another_thread_wakes(void **state)
 		assert_int_equal(w->wait(l.fd, LONG_MS), 1);
 		assert_int_equal(pthread_join(l.thread, NULL), 0);
 		got(l.fd);
+		assert_int_equal(w->wait(l.fd, 0), 0);
+	}
+}
+
+static void *late_byte_and_packet(void *arg)
+{
+	struct later *l = arg;
+
+	pause_ms(5);
+	assert_int_equal(sys_write(l->fd, "", 1), 1);
+	return ask_later(l);
+}
+
+/*
+ * The FIFO's byte of a sender that was stopped before it wrote it, while the packet was read: no
+ * packet is reported.
+ */
+static void a_late_byte_is_no_packet(void **state)
+{
+	const struct way *w = *state;
+	struct later l = {.fd = file()};
+
+	for (int round = 0; round < 3; round++) {
+		for (int ms = 0; ms < 2; ms++) {
+			assert_int_equal(sys_write(l.fd, "", 1), 1);
+			assert_int_equal(w->wait(l.fd, ms), 0);
+		}
+		nothing(l.fd);
+		assert_int_equal(pthread_create(&l.thread, NULL, late_byte_and_packet, &l), 0);
+		assert_int_equal(w->wait(l.fd, LONG_MS), 1);
+		got(l.fd);
+		assert_int_equal(pthread_join(l.thread, NULL), 0);
 		assert_int_equal(w->wait(l.fd, 0), 0);
 	}
 }
@@ -753,6 +787,9 @@ int main(void)
 {
 	CASES(ways, level_is_that_of_the_queue);
 	CASES(ways, another_thread_wakes);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		if (ways[i].wrapped)
+			add_case(a_late_byte_is_no_packet, &ways[i], "%s, late byte", ways[i].name);
 	CASES(ways, another_process_wakes);
 	CASES(ways, time_out_wakes);
 	CASE(all_that_is_ready_is_told);

@@ -16,6 +16,7 @@
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/wrap.h"
+#include "util/clock.h"
 #include "util/sys.h"
 
 #include <errno.h>
@@ -40,6 +41,7 @@ struct seen {
 struct set {
 	unsigned int n;
 	nfds_t others; /* entries that are not ours */
+	bool stray;    /* a FIFO had a byte, but its queue has no record */
 	struct seen s[WAIT_MAX];
 };
 
@@ -115,6 +117,24 @@ static short ready(const struct seen *w)
 	return w->events & bits;
 }
 
+/*
+ * The part of what the kernel reports for a FIFO that its queue does not confirm: the byte of a
+ * pusher that was delayed until its record had been read. The byte is removed.
+ */
+static short stray(struct set *set, const struct seen *w, short reported)
+{
+	short bits = (short)(reported & w->events & IN_BITS & ~ready(w));
+	struct sig_guard g;
+
+	if (!bits)
+		return 0;
+	sig_guard_begin(&g);
+	evq_wake(w->u.s, w->u.file, w->u.gen);
+	sig_guard_end(&g);
+	set->stray = true;
+	return bits;
+}
+
 static bool any_ready(const struct set *set)
 {
 	for (unsigned int i = 0; i < set->n; i++)
@@ -176,6 +196,65 @@ static int call_until_ready(const struct wait_call *c, struct set *set)
 	return r;
 }
 
+/* When the call's time-out ends; 0: never. The kernel reports bad time-outs. */
+static uint64_t end_of(const struct wait_call *c)
+{
+	struct timespec t = {.tv_sec = c->ms / 1000, .tv_nsec = c->ms % 1000 * NSEC_PER_MSEC};
+	struct timeval tv = {0};
+
+	if (c->tv) {
+		if (mem_guarded_copy(&tv, c->tv, sizeof(tv)))
+			return 0;
+		t = (struct timespec){tv.tv_sec, tv.tv_usec * 1000};
+	} else if (c->ts) {
+		if (mem_guarded_copy(&t, c->ts, sizeof(t)))
+			return 0;
+	} else if (c->ms <= 0) {
+		return 0;
+	}
+	return clock_now_ns() + (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+}
+
+/* While the holder of a queue's lock is stopped, a stray byte stays: do not spin. */
+static int nap(const struct set *set)
+{
+	const struct timespec t = {.tv_nsec = NSEC_PER_MSEC};
+
+	for (unsigned int i = 0; i < set->n; i++) {
+		const struct seg_evq *q = seg_live(set->s[i].u.s, SEG_T_EVQ, set->s[i].u.file);
+
+		if (q && atomic_load(&q->asked))
+			return (int)sys_call(SYS_nanosleep, &t, NULL);
+	}
+	return 0;
+}
+
+/*
+ * Is the call that has found nothing but stray bytes to be repeated? Gives it the rest of its time
+ * (select() does so itself). *r: its result if not.
+ */
+static bool again(struct set *set, struct wait_call *c, uint64_t end, struct timespec *left, int *r)
+{
+	uint64_t now = end ? clock_now_ns() : 0;
+
+	if (*r || !set->stray || c->now || (end && now >= end))
+		return false;
+	if (nap(set) == -EINTR) {
+		*r = -1;
+		errno = EINTR;
+		return false;
+	}
+	set->stray = false;
+	if (end) {
+		left->tv_sec = (time_t)((end - now) / NSEC_PER_SEC);
+		left->tv_nsec = (long)((end - now) % NSEC_PER_SEC);
+		c->ms = (int)((end - now + NSEC_PER_MSEC - 1) / NSEC_PER_MSEC);
+		if (c->ts)
+			c->ts = left;
+	}
+	return true;
+}
+
 /* ---- poll */
 
 static bool scan_poll(const struct wait_call *c, struct set *set)
@@ -192,33 +271,41 @@ static bool scan_poll(const struct wait_call *c, struct set *set)
 }
 
 /* Combines the kernel's result for the descriptors with the state of their queues. */
-static int merge_poll(const struct wait_call *c, const struct set *set, int r)
+static int merge_poll(const struct wait_call *c, struct set *set, int r)
 {
 	for (unsigned int i = 0; r >= 0 && i < set->n; i++) {
 		struct pollfd *p = &c->fds[set->s[i].at];
-		short bits = ready(&set->s[i]);
+		short was = p->revents, bits = ready(&set->s[i]);
 
-		r += bits && !p->revents;
-		p->revents |= bits;
+		p->revents = (short)((was & ~stray(set, &set->s[i], was)) | bits);
+		r += !!p->revents - !!was;
 	}
 	return r;
 }
 
-int wait_poll(const struct wait_call *c)
+int wait_poll(const struct wait_call *call)
 {
+	struct wait_call c = *call;
 	struct set set = {0};
+	struct timespec left;
 	short none = 0;
+	uint64_t end;
+	int r;
 
-	if (!scan_poll(c, &set))
-		return c->next(c, false);
+	if (!scan_poll(&c, &set))
+		return c.next(&c, false);
 	/* Only such files, and no need to wait: skip the kernel. */
-	if (!set.others && (c->now || any_ready(&set))) {
-		for (nfds_t i = 0; i < c->n; i++)
-			if (mem_guarded_copy(&c->fds[i].revents, &none, sizeof(none)))
-				return c->next(c, true);
-		return merge_poll(c, &set, 0);
+	if (!set.others && (c.now || any_ready(&set))) {
+		for (nfds_t i = 0; i < c.n; i++)
+			if (mem_guarded_copy(&c.fds[i].revents, &none, sizeof(none)))
+				return c.next(&c, true);
+		return merge_poll(&c, &set, 0);
 	}
-	return merge_poll(c, &set, call_until_ready(c, &set));
+	end = end_of(&c);
+	do
+		r = merge_poll(&c, &set, call_until_ready(&c, &set));
+	while (again(&set, &c, end, &left, &r));
+	return r;
 }
 
 static int next_poll(const struct wait_call *c, bool now);
@@ -269,23 +356,64 @@ static bool scan_select(const struct wait_call *c, struct set *set)
 	return set->n > 0;
 }
 
-int wait_select(const struct wait_call *c)
+static int merge_select(const struct wait_call *c, struct set *set, int r)
 {
+	for (unsigned int i = 0; r >= 0 && i < set->n; i++) {
+		const struct seen *w = &set->s[i];
+		uint64_t *word = (uint64_t *)c->rd + w->at / 64;
+		uint64_t bit = UINT64_C(1) << w->at % 64, was = *word & bit;
+
+		if (ready(w))
+			*word |= bit;
+		else if (was && stray(set, w, IN_BITS))
+			*word &= ~bit;
+		r += !!(*word & bit) - !!was;
+	}
+	return r;
+}
+
+/* The sets of a call, which the kernel overwrites. */
+struct sets {
+	fd_set rd, wr, ex;
+};
+
+static bool copy_set(fd_set *to, const fd_set *from, const struct wait_call *c)
+{
+	size_t words = ((size_t)c->nfds + 63) / 64;
+
+	return !from || !to || !mem_guarded_copy(to, from, words * sizeof(uint64_t));
+}
+
+/* False: the sets are larger than the library's, and the call is not repeated. */
+static bool save_sets(struct sets *sets, const struct wait_call *c)
+{
+	return c->nfds <= FD_SETSIZE && copy_set(&sets->rd, c->rd, c) &&
+	       copy_set(&sets->wr, c->wr, c) && copy_set(&sets->ex, c->ex, c);
+}
+
+static bool restore_sets(const struct sets *sets, const struct wait_call *c)
+{
+	return copy_set(c->rd, &sets->rd, c) && copy_set(c->wr, &sets->wr, c) &&
+	       copy_set(c->ex, &sets->ex, c);
+}
+
+int wait_select(const struct wait_call *call)
+{
+	struct wait_call c = *call;
 	struct set set = {0};
+	struct timespec left;
+	struct sets sets;
+	uint64_t end;
+	bool saved;
 	int r;
 
-	if (!scan_select(c, &set))
-		return c->next(c, false);
-	r = call_until_ready(c, &set);
-	for (unsigned int i = 0; r >= 0 && i < set.n; i++) {
-		uint64_t *word = (uint64_t *)c->rd + set.s[i].at / 64;
-		uint64_t bit = UINT64_C(1) << set.s[i].at % 64;
-
-		if (!ready(&set.s[i]) || (*word & bit))
-			continue;
-		*word |= bit;
-		r++;
-	}
+	if (!scan_select(&c, &set))
+		return c.next(&c, false);
+	saved = save_sets(&sets, &c);
+	end = end_of(&c);
+	do
+		r = merge_select(&c, &set, call_until_ready(&c, &set));
+	while (saved && again(&set, &c, end, &left, &r) && restore_sets(&sets, &c));
 	return r;
 }
 
