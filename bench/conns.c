@@ -39,7 +39,7 @@ static double now_s(void)
 
 /* ---- rdma_cm */
 
-/* What all QPs of a process share, made at its first. */
+/* All QPs of a process share these; its first QP makes them. */
 struct shared {
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -228,7 +228,7 @@ static void tcp_run(unsigned int number, uint16_t port)
 		int fd = socket(AF_INET, SOCK_STREAM, 0);
 		char c;
 
-		/* As the other program: until both ends have said that it is over. */
+		/* A connection counts when both ends have closed it, as with rdma_disconnect(). */
 		if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) ||
 		    shutdown(fd, SHUT_WR) || read(fd, &c, 1) < 0 || close(fd))
 			die("connect");

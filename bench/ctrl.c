@@ -161,7 +161,10 @@ static double pair_ns(const struct kind *k)
 	return (now_ns() - start) / PAIRS;
 }
 
-/* Ratio to the null system call beside `live` objects; the two are measured in turns. */
+/*
+ * The cost of a create and destroy while `live` objects exist, as a ratio to a null system call.
+ * Each round measures both.
+ */
 static double measure(const struct kind *k, unsigned int live, double *ns)
 {
 	void **o = calloc(live, sizeof(*o));

@@ -147,7 +147,7 @@ static void remote(const char *name, uint8_t *dst, uint8_t *src, size_t len, int
 	waitpid(c.pid, NULL, 0);
 }
 
-/* One way between two processes on two cores that sleep for each byte. */
+/* A round trip between two processes on two cores; each sleeps until a byte comes. */
 static int pipes[2][2];
 
 static void bounce(void *arg)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is publicly known of real cards: vendor_err and firmware syndromes that logs show, health
+ * Public knowledge of real cards: vendor_err and firmware syndromes that logs show, health
  * syndromes, events, and the likely causes of a completion with error. NVIDIA publishes no table of
  * the first two: each row says where it was seen, and meanings differ by firmware.
  */

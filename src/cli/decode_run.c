@@ -252,7 +252,7 @@ static void on_message(void *ctx, char *text, bool prefixed)
 	struct decode *d = ctx;
 	size_t n = strlen(d->broken), more;
 
-	/* What a logger put before the rest of a broken line is no part of it. */
+	/* A logger may have put a prefix before the rest of a broken line: skip it. */
 	if (n)
 		text += report_skip_rank(text) - text;
 	more = strlen(text);

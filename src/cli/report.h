@@ -77,7 +77,7 @@ void report_forms_destroy(struct report_forms *f);
  */
 enum report_kind report_match(const struct report_forms *f, const char *text,
 			      struct report_fact *fact, size_t *rank, bool *more);
-/* What a text without a known error looks like: "a kernel log"; NULL. */
+/* The kind of a text without a known error, e.g. "a kernel log"; NULL: unknown. */
 const char *report_looks_like(const struct report_forms *f, const char *text);
 
 #endif

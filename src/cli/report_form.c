@@ -140,7 +140,7 @@ static const struct form {
 	{"a program", "IB", REPORT_EVENT, "(IBV?_EVENT_[A-Z_]+)", "e", NULL},
 };
 
-/* What logs without a known error look like. */
+/* Kinds of logs without a known error. */
 static const struct look {
 	const char *pattern, *what;
 } looks[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a command has done with the adapters: run's --summary and --require-traffic. */
+/* How much a command has used the adapters: run's --summary and --require-traffic. */
 #ifndef SOFTHCA_CLI_USE_H
 #define SOFTHCA_CLI_USE_H
 

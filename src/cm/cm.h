@@ -43,7 +43,7 @@ struct cm_pkt {
 	uint8_t mad[MAD_SIZE];
 };
 
-/* What the communication manager must know of a port. */
+/* The properties of a port that the communication manager needs. */
 struct cm_port {
 	uint32_t host, hca, num;
 	uint64_t ca_guid; /* node GUID */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the files of src/cm share. An id is struct cm_id_private of the kernel's cm.c with its
- * struct cm_timewait_info (the members tw_*) in one piece, so that nothing but the creation of an
- * id and the arrival of a MAD needs memory.
+ * Shared by the files of src/cm. An id is struct cm_id_private of the kernel's cm.c with its struct
+ * cm_timewait_info (the members tw_*) in one piece, so that only the creation of an id and the
+ * arrival of a MAD need memory.
  */
 #ifndef SOFTHCA_CM_PRIV_H
 #define SOFTHCA_CM_PRIV_H

@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include "util/bits.h"
 
-/* Of <rdma/rdma_cm.h>: the port space within a service ID of AF_IB. */
+/* The port space within a service ID of AF_IB (<rdma/rdma_cm.h>). */
 #define PS_MASK UINT64_C(0xffffffffffff0000)
 #define PRIVILEGED 1024 /* PROT_SOCK */
 /* net.ipv4.ip_local_port_range as it is at first */

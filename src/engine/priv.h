@@ -281,7 +281,7 @@ struct running {
 	uint64_t epoch; /* wait for threads that entered before this epoch */
 	/* Could a thread that works on that queue use what was taken away? NULL: always. */
 	bool (*uses)(const struct running *it, uint32_t qpn);
-	/* What the caller minds in a stopped thread of that slot (GATE_MINDS_*). NULL: all. */
+	/* Which GATE_MINDS_* matter in a stopped thread of that slot. NULL: all. */
 	uint32_t (*minds)(const struct running *it, uint32_t slot);
 	uint32_t of; /* the memory slot concerned; SEG_NONE: any */
 	/* A key ends: its chunks of adopted memory are kept from use until stopped threads leave.
@@ -333,7 +333,10 @@ struct eng_cursor {
 int cursor_piece(struct seg *s, const struct eng_cursor *c, uint64_t want, struct mem_slot *mem,
 		 struct mem_vec *v);
 void cursor_advance(struct eng_cursor *c, uint64_t n);
-/* Copies lists that are `mixed`. 0 or a mem_* error. */
+/*
+ * Copies between lists, at least one of them with memory in several slots (`mixed`). 0 or a mem_*
+ * error.
+ */
 int xlt_copy(struct seg *s, const struct eng_sgl *dst, const struct eng_sgl *src);
 
 /*
@@ -587,7 +590,7 @@ void resp_done(struct hw_qp *qp);
 /* After true the lock is not taken over until _end(); false: it already was. */
 bool resp_busy(const struct hw_qp *qp);
 void resp_busy_end(void);
-/* Set the words as after a reset. */
+/* Set the responder's words in hw_qp to their values after a reset. */
 void resp_reset(struct hw_qp *qp);
 /*
  * A dead process held a QP's responder, or an SRQ: count the receive that it completed, if it is

@@ -466,8 +466,8 @@ static int end_close(struct eng_run *r, struct end *e)
 	if (rc || !e->f.err.syndrome)
 		return rc;
 	/*
-	 * Set this before the report, which is not repeated if this WQE is executed again. What the
-	 * peer of a rendezvous reads does not stop our queue.
+	 * Set this before the report, which is not repeated if this WQE is executed again. Wrong
+	 * signatures in data that the peer of a rendezvous reads do not stop our queue.
 	 */
 	if (e->local && r->app_op != CQE_TM_CONSUMED && LAYOUT_GET(qpc, r->qp->qpc, drain_sigerr))
 		r->qp->sq_drain = 1;

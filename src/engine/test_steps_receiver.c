@@ -26,7 +26,7 @@ struct scenario {
 	void (*after)(struct bed *e);
 };
 
-/* What the parent must know of the child, whenever that dies. */
+/* Written by the child: the parent needs it after the child's death, whenever that comes. */
 static struct shared {
 	uint32_t slot, cqn, evq[4];
 } * shared;
@@ -209,7 +209,7 @@ static void others_go_on(struct bed *e)
 	t_qp_free(c);
 }
 
-/* As the supervisor does after a death. */
+/* Marks the child dead and repairs, as the supervisor does after a death. */
 static void see_death(struct bed *e)
 {
 	struct seg *s = &e->p.t->s;

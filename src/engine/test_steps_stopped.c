@@ -607,7 +607,7 @@ static bool commanded_at(const struct scenario *is, uint32_t n)
 	scene_go_on(&x, SIGCONT);
 	settle(&x);
 	assert_int_equal(count_cqes(&x, MLX5_CQE_RESP_SEND), 1);
-	/* What follows is in sequence. UC accepts any. */
+	/* Both ends still agree on the PSN. UC accepts any. */
 	if (is->st == PRM_ST_RC)
 		assert_int_equal(hw_qp(seg_of(&x), x.b->hw->dest_qpn)->next_send_psn,
 				 x.b->hw->next_rcv_psn);

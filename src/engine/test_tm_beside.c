@@ -119,7 +119,7 @@ static void a_message_with_signatures(void **state)
 	assert_memory_equal(p->b->mem + 4096, p->a->mem, 1024);
 }
 
-/* What the peer reads is no data of the queue's own. */
+/* A rendezvous reads other data than the queue's own: a wrong signature drains no queue. */
 static void a_rendezvous_does_not_drain(void **state)
 {
 	struct bed *p = *state;

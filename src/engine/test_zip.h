@@ -44,7 +44,7 @@ static inline void z_make(struct z_cq *z, struct tb *t, struct t_cq *cq, uint32_
 	e->format = format;
 	cq->hw->zip = (uint16_t)i;
 	assert_int_equal(eng_cq_created(&t->s, cq->cqn), 0);
-	/* What each driver leaves in a new buffer. */
+	/* Each driver fills a new buffer in its own way. */
 	for (i = 0; i < 1u << cq->log_size; i++)
 		z_at(cq, i)->op_own = how == Z_LINUX ? 0xf1 : how == Z_DPDK ? 0xff : 0x01;
 }

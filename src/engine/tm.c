@@ -424,7 +424,7 @@ static int take(struct eng_run *r, struct hw_tm *tm, struct hw_qp *peer, uint64_
 	return idx;
 }
 
-/* What is known of the message in hand. */
+/* The message in hand. */
 struct message {
 	struct hw_tm *tm;
 	const struct eng_op *op;
@@ -701,7 +701,7 @@ bool tm_fin(struct eng_run *r)
 	if (resp_noted() & TM_NOTE)
 		tm_settle(r->s, r->qp, r->qpn, false);
 	out = resp_noted() & TM_SECOND ? ENG_LOCKED : fin_receive(r);
-	/* Its MigReq is that of an answer, too. */
+	/* The peer's acceptance of a FIN carries MigReq, as every answer does. */
 	if (__builtin_expect(mig_is_busy(r->qp), 0) && out != ENG_LOCKED && out != ENG_AGAIN)
 		mig_answer(r, peer);
 	resp_unlock(r->s, r->qp);

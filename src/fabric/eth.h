@@ -37,7 +37,7 @@ static inline uint32_t fab_eth_addr_of(uint32_t port)
 {
 	return FAB_ETH_BIT | (port & 0xffffff);
 }
-/* What reaches the port: its LID, or its Ethernet address. */
+/* The address that reaches the port: its LID, or its Ethernet address. */
 static inline uint32_t fab_port_addr(const struct seg *s, uint32_t port)
 {
 	const struct hw_port *p = hw_port(s, port);

@@ -160,7 +160,7 @@ static enum fw_r mkey_memory(struct fw_call *k, const void *mkc, struct backing 
 	return umem_memory(k, mkc, to);
 }
 
-/* What a key says, but for its index and its list. */
+/* Fills in a key, all but its index and its list. */
 static void cmd_mkey_fill(struct fw_call *k, struct hw_mkey *m, const void *mkc,
 			  const struct backing *to)
 {

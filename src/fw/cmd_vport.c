@@ -238,7 +238,7 @@ enum fw_r fw_cmd_query_nic_vport_context(struct fw_call *k)
 	return FW_R_NONE;
 }
 
-/* What mlx5_ib_add_gid() has written for an entry; the driver alone sends SET_ROCE_ADDRESS. */
+/* The entry as mlx5_ib_add_gid() has written it; only the driver sends SET_ROCE_ADDRESS. */
 enum fw_r fw_cmd_query_roce_address(struct fw_call *k)
 {
 	void *to = LAYOUT_IN(query_roce_address_out, roce_address, k->out);

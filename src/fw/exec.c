@@ -138,7 +138,7 @@ __attribute__((noinline)) static enum fw_r run_cut(struct fw_call *k, uint32_t o
 	return r;
 }
 
-/* Those of programs: with an open file. */
+/* Counts the commands of programs, which have an open file. */
 static void count_use(const struct fw_call *k, enum fw_r r)
 {
 	struct hw_use *u = k->c->file == SEG_NONE ? NULL : hw_use(k->s, k->c->hca);

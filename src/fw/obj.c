@@ -264,7 +264,7 @@ int fw_cq_free(struct seg *s, uint32_t cqn)
 		if (retire(&cq->flags))
 			fw_refer(s, SEG_T_CQ, cq, -1);
 	}
-	/* As klm_free(): not another CQ's by now. */
+	/* As klm_free(): check that it is not another CQ's by now. */
 	z = cq->zip ? hw_zip(s, cq->zip) : NULL;
 	if (z && z->cqn == cqn && z->cq_gen == cq->gen)
 		seg_free(s, SEG_T_ZIP, cq->zip);

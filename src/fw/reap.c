@@ -300,7 +300,7 @@ void fw_reap_file(struct seg *s, uint32_t file)
 	wait_for_queues(&p);
 	busy = disable_mkeys(s, p.owner, p.hca_idx, SEG_LOCK_CTRL_NS) < 0;
 	reap_begin(&p, true);
-	/* What was in use all the time becomes zombies. */
+	/* Queues that were in use all the time become zombies. */
 	for_each_step (k, QUEUE, QUEUE)
 		seg_for_each_owned (s, k->table, p.owner, i)
 			if (!reap_idle(&p, k, i))

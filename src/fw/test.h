@@ -499,7 +499,6 @@ static inline void b_sched_id(struct env *e, uint16_t opcode, uint32_t id)
 	LAYOUT_SET(query_scheduling_element_in, in, scheduling_element_id, id);
 }
 
-/* As libmlx5 makes and changes them: bw_share 10, max_average_bw 7. */
 /* A key of bytes that count up, in plaintext; the credential of wrapped ones. */
 #define DEK_IN 0x110
 static inline void b_gobj_dek(struct env *e, uint16_t opcode, uint32_t id)
@@ -531,6 +530,7 @@ static inline void b_gobj_login(struct env *e)
 	memcpy(LAYOUT_IN(crypto_login_obj, credential, body), credential, sizeof(credential));
 }
 
+/* As libmlx5 makes and changes them: bw_share 10, max_average_bw 7. */
 static inline void b_gobj_sched(struct env *e, uint16_t opcode, uint32_t id, uint32_t type,
 				uint32_t parent)
 {
@@ -584,7 +584,7 @@ static inline uint32_t file_new(struct env *e)
 	return file;
 }
 
-/* Of Ethernet interfaces: it carries every path MTU. */
+/* The MTU of Ethernet interfaces, which carries every path MTU. */
 #define TEST_IF_MTU 4200
 
 static inline void env_bare_on(struct env *e, enum hw_link link)

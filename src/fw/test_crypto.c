@@ -144,7 +144,7 @@ static void another_key_is_loaded(void **state)
 	assert_int_equal(LAYOUT_GET(encryption_key_obj, e->out + 0x10, opaque), 77);
 }
 
-/* Its maker died while it loaded another one. */
+/* A process died while it loaded another key into it. */
 static void a_half_loaded_key_is_in_error(void **state)
 {
 	struct env *e = *state;

@@ -363,7 +363,7 @@ static uint32_t ece_of(struct env *e)
 }
 
 /*
- * Their place in commands: the kernel's get_ece_from_mbox() (mlx5 qpc.c) and
+ * The options' places in commands follow the kernel's get_ece_from_mbox() (mlx5 qpc.c) and
  * modify_qp_mbox_alloc().
  */
 static void test_ece_is_agreed_on_by_version(void **state)

@@ -389,7 +389,7 @@ static uint32_t banks(struct env *e)
 	return n;
 }
 
-/* Its maker was killed before the allocation, or in the middle of it. */
+/* The process that made it was killed before the allocation, or in the middle of it. */
 static void test_a_bank_goes_with_its_dead_maker(void **state)
 {
 	struct env *e = *state;

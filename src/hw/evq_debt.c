@@ -114,7 +114,10 @@ static bool in_queue(const struct seg *s, const struct seg_evq *q, uint64_t ref)
 	return false;
 }
 
-/* Find out how `claim` ended, and settle it. False: a living payer still works on it. */
+/*
+ * Settle a claim that an earlier payer has left: the debt is paid if that payer's record is in the
+ * queue, else the claim is void. False: the payer lives and may still pay.
+ */
 static bool settle(struct seg *s, const struct seg_evq *q, const struct evq_debt *d, uint64_t claim,
 		   bool overtake)
 {

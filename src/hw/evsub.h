@@ -67,8 +67,8 @@ struct seg_evhash { /* SEG_T_EVTAB: a chain of subscriptions; never claimed */
 	struct seg_lock around;
 	_Atomic uint32_t head;
 	/*
-	 * The event that is being raised under one of the locks. What its raiser's death leaves of
-	 * it is done by the next who has a lock.
+	 * The event that is being raised under one of the locks. If the raiser dies, the next
+	 * holder of a lock finishes it.
 	 */
 	_Atomic uint32_t raising; /* the event's number and enum evsub_raising */
 	/* Even numbers: of the holder of `lock`; odd ones: of `around`. */
@@ -98,7 +98,7 @@ struct evsub_debt {
 int evsub_add(struct seg *s, const struct seg_evsub *sub, uint32_t *idx);
 /* The end of one; idempotent. */
 void evsub_drop(struct seg *s, uint32_t idx);
-/* The object is destroyed: nobody hears of it any more. What is queued is still read. */
+/* The object is destroyed: it has no more events. Those in queues can still be read. */
 void evsub_object_gone(struct seg *s, uint32_t hca, uint64_t object);
 /*
  * A file has lost its last reference: an event file's subscriptions go, and of a command file the

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the processes of a fabric share about MADs: registered agents, and sends that wait for an
- * answer. The umad file owns them (SEG_T_FILE index + 1), so that they are freed with it. src/umad
- * works on them.
+ * The shared state of MADs: registered agents, and sends that wait for an answer. The umad file
+ * owns them (SEG_T_FILE index + 1), so that they are freed with it. src/umad works on them.
  */
 #ifndef SOFTHCA_HW_MAD_H
 #define SOFTHCA_HW_MAD_H

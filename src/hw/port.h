@@ -80,8 +80,9 @@ struct hw_addr {
 #define HW_VLANS 4 /* interfaces of VLANs on a port */
 
 /*
- * What a port tells the kernel's multicast.c, in hw_port.news: its groups' memberships are lost
- * (PORT_ERR, LID_CHANGE, CLIENT_REREGISTER), or its P_Keys have changed. Only what is wanted.
+ * Bits of hw_port.news, for the kernel's multicast.c. RESET: its groups' memberships are lost
+ * (PORT_ERR, LID_CHANGE, CLIENT_REREGISTER). PKEY: the P_Keys have changed. Both are set only
+ * beside WANTED.
  */
 enum { HW_NEWS_WANTED = 1, HW_NEWS_RESET = 2, HW_NEWS_PKEY = 4 };
 

@@ -23,7 +23,7 @@ static void push_for_ever(struct seg *s, struct test_child *c, void *arg)
 	}
 }
 
-/* As the supervisor does on a death: mark the slot dead, repair. */
+/* Marks the child's slot dead and repairs, as the supervisor does after a death. */
 static void see_death(struct seg *s, const struct test_child *c)
 {
 	seg_for_each_live (s, SEG_T_PROC, i)

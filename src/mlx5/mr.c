@@ -42,7 +42,10 @@ uint8_t mlx5_key_variant(struct uv_context *ctx)
 	return (uint8_t)atomic_fetch_add(&hw_hca(ctx->seg, ctx->hca)->mkey_var, 1);
 }
 
-/* What keys over memory of the program and keys over device memory have in common. */
+/*
+ * Fills in the fields that keys over the program's memory and keys over device memory have in
+ * common.
+ */
 static void mkc_fill(void *mkc, const struct mr_params *p, uint8_t variant)
 {
 	LAYOUT_SET(mkc, mkc, a, !!(p->access & IB_UVERBS_ACCESS_REMOTE_ATOMIC));

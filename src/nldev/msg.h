@@ -43,7 +43,7 @@ void nl_str(struct nl_out *o, uint16_t type, const char *v);
 uint32_t nl_open(struct nl_out *o, uint16_t type);
 void nl_close(struct nl_out *o, uint32_t place);
 
-/* What an extended ACK says beside the errno. */
+/* The content of an extended ACK beside the errno. */
 struct nl_ext {
 	const char *msg;
 	uint32_t offset; /* of the wrong attribute in the request; 0: none */

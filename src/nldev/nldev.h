@@ -20,7 +20,7 @@ struct nldev {
 	int (*cm_ids)(void *arg, uint32_t hca);
 };
 
-/* What was sent to the kernel in one datagram; `buf` is aligned for a struct nlmsghdr. */
+/* Takes one datagram that was sent to the kernel; `buf` is aligned for a struct nlmsghdr. */
 void nldev_request(struct nldev *n, const void *buf, size_t len);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What NETLINK_ROUTE says of the host's interfaces (rtnetlink.c, devinet.c, fib_frontend.c and
- * their IPv6 relatives of the kernel). It knows messages and struct fab_iface; the kernel's own
- * answers, the socket and its options are the shim's (net/rtsock.c).
+ * Answers to requests of NETLINK_ROUTE about the host's interfaces, after the kernel's rtnetlink.c,
+ * devinet.c, fib_frontend.c and their IPv6 relatives. It knows messages and struct fab_iface; the
+ * kernel's own answers, the socket and its options are the shim's (net/rtsock.c).
  */
 #ifndef SOFTHCA_NLDEV_RTNL_H
 #define SOFTHCA_NLDEV_RTNL_H

@@ -26,7 +26,7 @@
 #define FORCED_NS (2 * NSEC_PER_SEC)
 #define CALLS_NS (20 * NSEC_PER_MSEC)
 
-/* What is planned for a key, and how much of it is published. */
+/* The plan for a key, and how much of it is published. */
 struct run {
 	uint64_t va;
 	uint32_t mkey, gen;

@@ -60,8 +60,8 @@ int mem_copy(struct seg *s, struct mem_slot dst, const struct mem_vec *to, unsig
 	     struct mem_slot src, const struct mem_vec *from, unsigned int nfrom);
 
 /*
- * What is copied of a doorbell record: the aligned quadword around it. On processors without fast
- * short string moves the kernel copies less than 8 bytes one by one, but 8 at once: a counter is
+ * The memory to copy for a doorbell record: the aligned quadword around it. Without fast short
+ * string moves the kernel copies fewer than 8 bytes one by one, but 8 at once; so a counter is
  * never seen half changed.
  */
 static inline struct mem_vec mem_record(uint64_t va)

@@ -130,7 +130,7 @@ struct seg_table_hdr {
 	uint64_t used_off; /* uint32_t[]: claimed elements per SEG_BLOCK; never too low */
 };
 
-/* What a trace of the whole fabric wants (tap.h). */
+/* The request for a trace of the whole fabric (tap.h). */
 struct seg_tap {
 	_Atomic uint32_t turn; /* odd: there is such a trace; each has another number */
 	char topics[124];
@@ -194,14 +194,14 @@ struct seg {
 	struct seg_memfd memfd[SEG_MEMFDS];
 	struct seg_memget memget;
 	_Atomic uint32_t said;     /* diagnostics that are given once (mem.c) */
-	_Atomic uint32_t tap_seen; /* the turn of seg_hdr.tap that this process has taken */
+	_Atomic uint32_t tap_seen; /* the last `turn` of seg_hdr.tap that was taken up */
 	_Atomic uint32_t tap_busy; /* a thread is taking it */
 	bool polled;               /* this process's doorbells are polled, not trapped */
 	/* 1 + descriptor of the supervisor's connection, for link_wake(); 0: none */
 	_Atomic int wake_fd;
 	/*
-	 * What takes GMPs for the kernel of the port's host, a struct cm_pkt (umad/kernel.c): in
-	 * the supervisor its connection manager; NULL: the supervisor is asked.
+	 * Takes GMPs for the kernel of the port's host, each a struct cm_pkt (umad/kernel.c). In
+	 * the supervisor this is its connection manager; NULL: the supervisor is asked.
 	 */
 	void (*gmp)(struct seg *s, const void *pkt);
 	void *gmp_ctx;

@@ -185,7 +185,8 @@ static void a_waiter_sees_its_owner_die(void **state)
 	struct test_child c, w;
 
 	spawn_holder(s, &c, sh);
-	test_spawn(s, &w, count_child, sh); /* exit status 1: its first lock is an inherited one */
+	test_spawn(s, &w, count_child, sh); /* exits with 1 if the first lock that it gets is
+					     * inherited from the dead owner */
 	while (!(sh->lock.word >> 31))
 		sched_yield();
 	kill(c.pid, SIGKILL);

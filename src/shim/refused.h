@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What a program of the RDMA world runs into, and what to do instead: lines of the topic shim, and
- * notes for the user of `softhca run` (segment/note.h). All keep errno and make raw system calls.
+ * The obstacles that RDMA programs meet, and what to do instead: lines of the topic shim, and notes
+ * for the user of `softhca run` (segment/note.h). All keep errno and make raw system calls.
  */
 #ifndef SOFTHCA_SHIM_REFUSED_H
 #define SOFTHCA_SHIM_REFUSED_H

@@ -32,7 +32,7 @@ void shim_next_find_all(void)
 {
 	for (int i = 0; i < SYM_COUNT; i++)
 		shim_next(i);
-	dlerror(); /* the number of missing ones */
+	dlerror(); /* clear the error that a missing symbol has left */
 }
 
 /*

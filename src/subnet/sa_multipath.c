@@ -118,7 +118,10 @@ static void order_pair(const struct sa_call *c, struct ends *e, uint32_t first)
 	e->gid[first + 1] = gid;
 }
 
-/* mpr_rcv_get_apm_port_pair_paths(): one path, of the LIDs from an offset on. Its hops, 0: none. */
+/*
+ * mpr_rcv_get_apm_port_pair_paths(): one path, of the LIDs from an offset on. Returns its hops; 0:
+ * no path.
+ */
 static uint32_t apm_pair(struct sa_call *c, const struct ends *e, uint32_t src, uint32_t dst,
 			 uint32_t offset, uint8_t *record)
 {

@@ -319,7 +319,7 @@ static void activate(struct sweep *w)
 	}
 }
 
-/* What this sweep sets stays in `kept` for the next one. */
+/* The settings of this sweep stay in `kept` for the next one. */
 static int sweep(struct sweep *w, struct fab_sm_kept *kept)
 {
 	struct seg *s = w->s;

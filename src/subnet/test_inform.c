@@ -19,7 +19,7 @@ static struct tt topo;
 static uint8_t req[MAD_SIZE];
 static uint32_t from, other, sm; /* ports: the subscriber's, another adapter's, the manager's */
 
-/* What was sent last, and how many have been. */
+/* The MAD that was sent last, and the number of all. */
 static uint8_t sent[MAD_SIZE];
 static uint32_t nsent, sent_to;
 

@@ -29,7 +29,7 @@ void wave_finish(struct wave *v);
  * those in `count` are added to it.
  */
 void wave_run(const struct sweep *w, struct wave *v, uint32_t base, uint64_t count, uint32_t *dist);
-/* Then finds `taken`, of paths to the switches in `to`. */
+/* After wave_run(): finds `taken`, for paths to the switches in `to`. */
 void wave_take(const struct sweep *w, struct wave *v, uint64_t to,
 	       bool (*starts)(const struct sweep *w, uint32_t sw));
 

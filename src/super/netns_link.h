@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the keeper of network namespaces asks of rtnetlink. Each function returns 0 or -errno. */
+/* Requests of rtnetlink for the keeper of network namespaces. Each function returns 0 or -errno. */
 #ifndef SOFTHCA_SUPER_NETNS_LINK_H
 #define SOFTHCA_SUPER_NETNS_LINK_H
 

@@ -56,7 +56,7 @@ static const char *phys_name(uint32_t state)
 					   : "?";
 }
 
-/* What a port is reached by: LIDs, or a MAC address. */
+/* The addresses that reach a port: LIDs, or a MAC address. */
 static void add_address(struct json_object *o, struct sup *sup, const struct hw_port *p,
 			uint32_t idx)
 {

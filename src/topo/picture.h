@@ -8,7 +8,7 @@
 
 #include "topo/topo.h"
 
-/* What is written. The numbers are also those of LINK_TOPO. */
+/* The formats of the output. The numbers are also those of LINK_TOPO. */
 enum topo_format { TOPO_IBNETDISCOVER, TOPO_DOT, TOPO_PAGE };
 
 enum { /* the counters of a port that pictures show */

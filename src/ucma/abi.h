@@ -46,7 +46,7 @@ struct ucma_event {
 /* `len` bytes follow. */
 struct ucma_answer {
 	uint16_t cmd; /* RDMA_USER_CM_CMD_QUERY or INIT_QP_ATTR */
-	uint16_t len; /* a multiple of 8; with less space a command asks the supervisor */
+	uint16_t len; /* a multiple of 8; a shorter response buffer: ask the supervisor */
 	uint32_t key; /* the option; the QP state */
 };
 #define UCMA_AHEAD_MAX 1280 /* bytes of all answers */

@@ -246,7 +246,7 @@ static uint64_t fill(struct request *q, uint32_t file, const void *buf, size_t c
 	return response_of(q);
 }
 
-/* What write(2) returns: `n` bytes of `out` are for the response. */
+/* The result of write(2): `n` bytes of `out` are for the response. */
 static ssize_t end(const struct request *q, size_t count, uint64_t at, int r, const void *out,
 		   size_t n)
 {

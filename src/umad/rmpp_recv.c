@@ -164,7 +164,7 @@ static struct mad_recv *find_locked(struct seg *s, uint32_t agent, const struct 
 	return mrecv_enter(s, p->recv, r, p->recv_gen) ? r : NULL;
 }
 
-/* What to do after unlocking. */
+/* Work that remains after unlocking. */
 struct outcome {
 	bool ack, done;
 	uint32_t seg_num, newwin;

@@ -137,8 +137,8 @@ static void bad_pkey(struct seg *s, uint32_t port, const struct umad_pkt *p)
 }
 
 /*
- * What the receiver reads from the headers: ib_init_ah_attr_from_wc() of verbs.c takes traffic
- * class and flow label from a GRH's first word, which is zero before an IPv4 header.
+ * The values that the receiver takes from the headers: ib_init_ah_attr_from_wc() of verbs.c reads
+ * traffic class and flow label from a GRH's first word, which is zero before an IPv4 header.
  */
 static void read_headers(const struct hw_port *to, struct umad_pkt *p)
 {

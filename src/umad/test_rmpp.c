@@ -290,7 +290,7 @@ static void what_is_being_sent_does_not_time_out(void **state)
 	message(&k, p, 1000);
 	got(&u);
 	m = only_send();
-	/* As a thread of this process that stands still in the middle of the window. */
+	/* Hold the lock, as another thread does that stands still in the middle of the window. */
 	assert_int_equal(seg_trylock(&seg, &m->pump), 0);
 	for (int i = 0; i < 3; i++) {
 		m->deadline = 0;

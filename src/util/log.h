@@ -21,7 +21,7 @@
 #define LOG_ENV_NAME "SOFTHCA_TRACE_NAME"       /* the user's name for it, for messages */
 #define LOG_ENV_OPTIONS "SOFTHCA_TRACE_OPTIONS" /* words of enum log_option, and cmd=... */
 
-/* What is written of the traced topics; the words are separated by spaces. */
+/* Options of the traced topics, as words separated by spaces. */
 enum log_option {
 	LOG_FAILED = 1 << 0,  /* "failed": only failures */
 	LOG_GOOD = 1 << 1,    /* "good": no failures */

@@ -160,7 +160,10 @@ static int set_attr(struct uv_bundle *b, unsigned int index)
 	return 0;
 }
 
-/* What the kernel's handlers do first, each for its attributes: bounds, flags, bytes. */
+/*
+ * The checks that the kernel's handlers make first, each of its own attributes: bounds, flags,
+ * bytes.
+ */
 static int ioctl_check_values(struct uv_bundle *b)
 {
 	int r = 0;

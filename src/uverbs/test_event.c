@@ -19,7 +19,7 @@ static ssize_t read_event(int fd, void *buf, size_t n)
 	return uv_event_read(file_of(fd), fd, buf, n, true, &w);
 }
 
-/* As the shim does it for a descriptor without O_NONBLOCK. */
+/* Waits for an event, as the shim does for a descriptor without O_NONBLOCK. */
 static ssize_t read_blocking(int fd, void *buf, size_t n, const void *sigmask)
 {
 	struct uv_event_wait w;

@@ -162,16 +162,14 @@ void world_row_end(void);
 void world_answer_ioctl(const struct ioctl_row *r, char *text, size_t size);
 void world_answer_write(const struct write_row *r, char *text, size_t size);
 
-/*
- * driver.c. Is the device a kernel's with rxe? Then rows are changed to rxe's data. Does the driver
- * decide the answer to a row, and so tests/oracle does not compare it?
- */
+/* driver.c: for a kernel's device with rxe, the rows get rxe's data in place of mlx5's. */
 void driver_use_rxe(void);
 bool driver_is_rxe(void);
 /* Words of the core's answer to a command: the driver's follow. */
 unsigned int driver_core_answer(const struct write_row *r);
 void driver_ioctl(struct ioctl_row *r);
 void driver_write(struct write_row *r);
+/* Does the driver, not the core, decide the answer? tests/oracle does not compare such rows. */
 bool driver_decides_ioctl(const struct ioctl_row *r);
 bool driver_decides_write(const struct write_row *r);
 

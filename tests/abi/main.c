@@ -75,7 +75,7 @@ static void chain_end(void)
 static void show(const char *table, const char *what, int want, int got, bool more, bool driver,
 		 const char *answer)
 {
-	/* What follows a driver's success depends on it. */
+	/* A driver's success decides the later rows of the chain, too. */
 	on_driver |= driver && !want;
 	if (!driver && !on_driver)
 		printf("%s: %s\t%s%s\n", table, what, name_of(got), got ? "" : answer);

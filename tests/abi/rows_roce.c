@@ -8,7 +8,7 @@
 #include "forms.h"
 #include <infiniband/verbs.h>
 
-/* Addresses of nobody, and of groups. */
+/* GIDs that no other port has, and those of multicast groups. */
 #define LOCAL                         \
 	{                             \
 		0xfe, 0x80, [15] = 99 \

@@ -25,7 +25,7 @@ int world_fd(enum which which)
 	return fds[which];
 }
 
-/* Without that file the world is a unit test's, and InfiniBand. */
+/* Without a link_layer file this is a unit test, whose ports are InfiniBand. */
 bool world_has(enum on_link link)
 {
 	static int eth = -1;

@@ -193,7 +193,7 @@ static void migrate_by_devx(struct side *s)
 	MUST(!mlx5dv_devx_qp_modify(s->qp, in, sizeof(in), out, sizeof(out)));
 }
 
-/* As the kernel lists them. */
+/* Prints the kernel's list of QPs (netlink). */
 static void list(void)
 {
 	fflush(stdout);

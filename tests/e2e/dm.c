@@ -42,7 +42,7 @@ struct side {
 	int rx, tx;   /* to the other side */
 };
 
-struct card { /* What the other side must know. */
+struct card { /* sent to the other side */
 	uint32_t qpn, rkey;
 	uint16_t lid;
 };
@@ -112,7 +112,7 @@ static void connect_side(struct side *s)
 			    IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
 				    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
 	s->qp->qp_context = (void *)(uintptr_t)theirs.rkey;
-	/* The other end is ready, too. */
+	/* Wait until the other end is ready, too. */
 	MUST(write(s->tx, "", 1) == 1);
 	MUST(read(s->rx, &mine, 1) == 1);
 }
@@ -226,7 +226,7 @@ static void fill_and_free(struct side *s)
 	MUST(!ibv_free_dm(dm[0]));
 }
 
-/* What is still mapped belongs to nobody else, as in the kernel. */
+/* Device memory that is still mapped is given to nobody else, as in the kernel. */
 static void mapped_after_free(struct side *s)
 {
 	struct ibv_dm *dm = alloc(s->ctx, LEN), *next;
@@ -296,7 +296,7 @@ int main(void)
 		other(&o);
 		_exit(0);
 	}
-	close(from[1]); /* the end of the other process ends a read */
+	close(from[1]); /* so that a read ends when the other process does */
 	open_side(&s);
 	MUST(word(&s, 0) == 0 && word(&s, LEN - 8) == 0);
 	connect_side(&s);

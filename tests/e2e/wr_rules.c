@@ -366,7 +366,7 @@ static bool long_datagram(void)
 	return ok;
 }
 
-/* As perftest's --use-null-mr does. */
+/* The peer of perftest's --use-null-mr uses the null MR's key. */
 static bool null_mr_for_others(void)
 {
 	struct ibv_send_wr wr = {.opcode = IBV_WR_RDMA_WRITE};

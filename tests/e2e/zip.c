@@ -12,7 +12,7 @@
 #include <infiniband/mlx5dv.h>
 
 #define BURST 24
-/* All of a test: libmlx5 counts them only when it polls. */
+/* Enough for a test: libmlx5 reuses a place in the receive queue only after ibv_poll_cq(). */
 #define RECEIVES 1024
 #define MEM 65536
 

@@ -300,7 +300,7 @@ void fz_world_begin(uint8_t how)
 	}
 	log_mask = trace == 1 || trace == 2 ? traced : LOG_ERROR;
 	log_json = trace == 2;
-	/* The variant of keys continues from input to input. */
+	/* Firmware counters that would continue from the last input: each input starts alike. */
 	atomic_store(&hw_hca(&seg, hca)->mkey_var, 0);
 	atomic_store(&hw_hca(&seg, hca)->next_uid, 1);
 	world_make();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What `softhca decode` reads: any bytes are a log. Its JSON is whole, its text has no control
- * characters for a terminal, and both find the same; what finds nothing says nothing.
+ * Any bytes as the input of `softhca decode`. The JSON is whole, the text has no control characters
+ * for a terminal, and both find the same; if nothing is found, nothing is printed.
  */
 #include "fuzz.h"
 
@@ -12,7 +12,7 @@
 static struct report_reader *lines;
 static struct report_forms *forms;
 
-/* Its output, and how much it found. */
+/* Returns the output, and how much was found. */
 static char *run(const uint8_t *data, size_t size, bool json, enum hex_kind kind, size_t *found)
 {
 	const struct decode_options o = {

@@ -151,7 +151,7 @@ static void request(struct fz *f)
 	fab_sa_free(&a);
 }
 
-/* What the run has sent; a subscriber may answer each. */
+/* The reports that the manager has sent in this run, and whether a subscriber answers them. */
 static struct {
 	bool answered;
 	uint32_t times;

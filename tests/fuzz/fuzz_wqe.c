@@ -25,8 +25,8 @@
 enum { QPS = 12, DCI = 10, DCT = 11, SRQS = 3, CQS = QPS + 1, LISTS = 6, NKEYS = QPS + 3 + LISTS };
 
 /*
- * The arena (wqe_guard.c) with all mappings of the test bed, pages apart; the parts that keys
- * cover.
+ * wqe_guard.c: the arena has all mappings of the test bed, pages apart. wqe_arena_allow() adds
+ * unmapped pages that a key covers: the engine may try them, and gets an error.
  */
 void wqe_arena_allow(const void *p, size_t len);
 extern const uint64_t wqe_arena, wqe_arena_len;
@@ -414,7 +414,7 @@ static void offer(struct fz *f, unsigned int own, uint8_t *rvh)
 	LAYOUT_SET(rvh, rvh, len, a_length(f));
 }
 
-/* What follows the control segment of a UMR or MMO, or the operands of an atomic. */
+/* The segments behind the control segment (UMR, MMO...), or the operands of an atomic. */
 static void request_body(struct fz *f, unsigned int i, uint8_t flags, struct t_wr *wr,
 			 uint8_t body[UMR_MAX], uint8_t operands[32])
 {

@@ -100,7 +100,7 @@ static void tag_command(uint8_t op, uint8_t index, uint8_t tag)
 	PUT(0, 3, 1, 8, 0x28, 0, 0, 0, 0, op, index, 1, tag, 64, 0, 0, 0x00, 0x03, 0);
 }
 
-/* With a header of 16 bytes, and of a rendezvous its data: 64 bytes at 64. */
+/* A message with a header of 16 bytes; a rendezvous also names its data: 64 bytes at 64. */
 static void tagged(uint8_t op, uint8_t tag)
 {
 	PUT(0, 2, 64, 8, 0, 0, 0, 0, 0, (uint8_t)(op == 1 ? 32 : 20));

@@ -370,7 +370,9 @@ struct doing {
 };
 static struct doing supervisor_did[8], opener_did[8];
 
-/* Its state and where it waits in the kernel ("0": nowhere, or not for us to know). */
+/*
+ * Notes the state of a process and where it waits in the kernel ("0": nowhere, or hidden from us).
+ */
 static void look_at(const char *pid, struct doing *did, size_t n)
 {
 	char path[64], what[64] = "gone", text[512] = "", at[32] = "";

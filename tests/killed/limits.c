@@ -123,7 +123,7 @@ static void start(const char *prog, struct sender *s)
 	NEED(read(s->sock, &go, 1) == 1);
 }
 
-/* As IBA 10.3.1 says of QPs on an SRQ: error, last WQE, drain, destroy. */
+/* Ends a QP on an SRQ as IBA 10.3.1 says: error, last WQE, drain, destroy. */
 static void end(struct sender *s)
 {
 	struct ibv_qp_attr a = {.qp_state = IBV_QPS_ERR};

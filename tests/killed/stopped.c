@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One of two senders to the same receiver is stopped at random moments: stopped TRANSPORT [stops].
- * The other one goes on meanwhile: a stop ends when a hundred messages of it have come, and is one
- * too long when they have not after LONG_S. No message comes twice or out of order. Prints
- * the counts and the longest times in which nothing came, with and without a stop; status 1 when
- * stops held the other sender up. One may be the machine's, unless the test runs for a minute.
+ * Meanwhile the other one goes on: a stop lasts until GO_ON messages of it have come, and has held
+ * it up when that takes longer than LONG_S. No message comes twice or out of order. Prints the
+ * counts and the longest times in which nothing came, with and without a stop; status 1 when stops
+ * held the other sender up. A single one may be due to the machine, unless the test runs for a
+ * minute.
  */
 #include "ends.h"
 #include "util/test_time.h"
@@ -21,7 +22,7 @@
 #define GO_ON 100
 #define WINDOW 16
 #define HANGS_S 60
-#define MORE_S 0.05 /* more than twice what the machine takes by itself */
+#define MORE_S 0.05 /* more than twice the delays of an idle machine */
 
 static struct end e;
 static struct peer {
@@ -98,7 +99,7 @@ static bool more(int k, unsigned long n, double *worst)
 	return true;
 }
 
-/* What this process and the other sender waited for a processor so far. */
+/* Seconds that this process and the other sender were ready to run but had no processor. */
 static double starved(void)
 {
 	return (double)(test_starved_ns(getpid()) + test_starved_ns(peers[1].pid)) / 1e9;
@@ -117,7 +118,7 @@ static void note_gap(double gap)
 	}
 }
 
-/* With peer 0 stopped: does it hold the other one up? What the machine does is not the stop's. */
+/* While peer 0 is stopped: is the other one held up? Waiting for a processor does not count. */
 static bool held_up(void)
 {
 	double was = starved(), start = now_s(), gap = 0, took, noise;

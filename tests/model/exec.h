@@ -33,12 +33,12 @@ struct words {
 
 struct mr {
 	struct ibv_mr *mr;
-	uint32_t key; /* also when the region is gone */
+	uint32_t key; /* kept when the region is gone */
 };
 
 struct mw {
 	struct ibv_mw *mw;
-	uint32_t key, first; /* as its owner knows it; as it was made */
+	uint32_t key, first; /* the present key; the key of ibv_alloc_mw() */
 };
 
 struct qp {

@@ -267,7 +267,7 @@ static void by_fts_in_both_forms(void **state)
 	by_fts(FTS_PHYSICAL | FTS_NOCHDIR, fts_open_64, fts_read_64, fts_children_64, "fts64");
 }
 
-/* As find and `ls` of a folder that the program stands in. */
+/* Opens the folder by its name relative to the one above, as find does. */
 static void from_the_folder_above(void **state)
 {
 	EACH_FOLDER

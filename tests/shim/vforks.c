@@ -21,7 +21,7 @@
 
 static char stack[64 << 10];
 
-/* As a child that runs a helper, but it uses netlink before that. */
+/* Uses netlink where a real program's child would exec a helper. */
 static void child(void)
 {
 	const stack_t alt = {.ss_sp = stack, .ss_size = sizeof(stack)};

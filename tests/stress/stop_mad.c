@@ -235,8 +235,7 @@ struct crowd {
 	uint64_t starved;
 };
 
-/* A client waits for whoever has the lock or the MAD that it needs: all that wait for a processor.
- */
+/* The time that all of them waited for a processor: a client needs locks and MADs of the others. */
 static uint64_t all_starved(const struct crowd *c)
 {
 	uint64_t sum = 0;
@@ -297,8 +296,8 @@ static int rounds(struct crowd *c, double seconds)
 }
 
 /*
- * What the machine does to others (a disk or the whole machine may pause) is over at some time;
- * what we do to them, we do again.
+ * Repeats a short run that failed: the machine's delays (a disk may pause) end, softhca's come
+ * again.
  */
 static int once_or_twice(struct crowd *c, double seconds)
 {

@@ -556,7 +556,7 @@ static void by_sigset(void)
 	ring_in_a_storm();
 }
 
-/* The kernel's own structure. */
+/* The structure that rt_sigaction(2) takes, unlike libc's. */
 static struct {
 	void *handler;
 	unsigned long flags;

@@ -243,7 +243,7 @@ static void show_event_id(FILE *to, const struct rdma_ucm_event_resp *e)
 	fprintf(to, " id=?");
 }
 
-/* UD ids have the other half of the union: told by what the row has said of them. */
+/* The event of a UD id has the other member of the union. The row's earlier steps tell the type. */
 void show_event(FILE *to, const void *answer, size_t written)
 {
 	struct rdma_ucm_event_resp e = {0};

@@ -32,7 +32,7 @@ static void store(const char *path, int flags, const char *text, size_t n)
 	close(fd);
 }
 
-/* What the adapter's SMA says. */
+/* Gets the description that the adapter's SMA returns. */
 static void described(unsigned int n, char desc[DESC])
 {
 	struct packet p = mad(0, lid_of(n), SMI, GET, NODE_DESC, 1), in;

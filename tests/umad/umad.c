@@ -63,7 +63,7 @@ void step_waited(void)
 	step_ms = now_ms();
 }
 
-/* What failed beside a long pause proves nothing: all cases are run again, by a new program. */
+/* A failure beside a long pause proves nothing: a new program runs all cases again. */
 int run_cases(const char *group)
 {
 	const char *was = getenv("UMAD_REPEATS");

@@ -344,7 +344,7 @@ static ssize_t write_umad(const struct umad_file *u, int fd, const void *buf, si
 	return r;
 }
 
-/* What MIGRATE_ID's descriptor is: ucma_migrate_id(), fdget() and the check of its f_op. */
+/* Finds out what MIGRATE_ID's descriptor is, as ucma_migrate_id() does by fdget() and f_op. */
 static void ucma_fd_of(int fd, struct ucma_fd *out)
 {
 	struct shim_file *f = shim_file_get(fd);

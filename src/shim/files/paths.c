@@ -32,7 +32,7 @@ static const struct {
 	{"/dev/infiniband", false},
 	{"/sys/devices/pci" FAB_PCI_DOMAIN ":", true},
 	{CHAR_DEVICES "231:", true},
-	{CHAR_DEVICES "10:12", true}, /* RDMA_CM_NUMBER, as far as a prefix goes */
+	{CHAR_DEVICES "10:12", true}, /* RDMA_CM_NUMBER: a prefix is shorter than the name */
 	{"/proc/sys/net/rdma_ucm", false},
 	{"/sys/devices/virtual/misc/rdma_cm", false},
 	{"/sys/devices/virtual/net/" FAB_IF_ETH_STEM, true},

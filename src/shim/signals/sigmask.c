@@ -20,9 +20,9 @@ static const struct {
 #define GLIBC_SIGNALS ((uint64_t)3 << 31)
 
 /*
- * The mask that this thread last asked for, needed only to tell "SIGSEGV", "SIGSTKFLT" and "both"
- * apart while the stand-in's bit is set. When it is unknown (a handler's sa_mask, a new thread),
- * the bit means both.
+ * The kernel's mask has one bit for a signal that the program blocks and for its stand-in (sig.h).
+ * This says which of the two, or both, this thread last asked to block. After a handler's sa_mask
+ * and in a new thread nothing is known, and the bit means both.
  */
 static TLS_IE struct {
 	bool sig, stand_in;

@@ -187,7 +187,7 @@ LAYOUT(cm_sidr_req, 16, MAD_L_cm_sidr_req)
 LAYOUT(cm_sidr_rep, 24, MAD_L_cm_sidr_rep)
 
 /*
- * What librdmacm's connections begin their private data with: in a REQ or SIDR_REQ whose service ID
+ * The start of the private data of librdmacm's connections, in a REQ or SIDR_REQ whose service ID
  * is one of RDMA IP CM (IBA annex A11). An IPv4 address is the last 4 bytes of 16.
  */
 #define MAD_L_cma_hdr(F, S)                \

@@ -385,8 +385,8 @@ LAYOUT_ENUM(prm_rx_hash, PRM_V_RX_HASH)
 	N(modify_sq_in, sq_state, PRM_V_WQ_STATE)
 
 /*
- * Of steering commands, which the firmware does not have, the fields that the table of DEVX
- * commands needs.
+ * Fields that the table of DEVX commands needs, of steering commands. The firmware does not have
+ * these commands.
  */
 #define PRM_STEERING_FIELDS(F)                                     \
 	F(add_vxlan_udp_dport_in, vxlan_udp_port, 0x70, 16)        \

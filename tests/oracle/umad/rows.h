@@ -88,8 +88,9 @@ void say_reads(const char *what, int fd);
 void say_packet(const void *buf, long n);
 /* Waits for one packet, and reads it without a word. */
 struct packet take(int fd);
-/* The last `n` bytes of a page before an unmapped one; an address of nothing. */
+/* The last `n` bytes of a page before an unmapped one. */
 uint8_t *at_the_end(size_t n);
+/* An address that is not mapped. */
 extern void *volatile nowhere;
 
 /* ---- groups of rows */
