@@ -181,7 +181,7 @@ static void writes(const struct write_row *rows, unsigned int n)
 
 int main(void)
 {
-	/* Traced, as a trace may show what is not there. */
+	/* With every trace on, because a trace also shows objects that could not be made. */
 	setenv(LOG_ENV_TOPICS, "all", 1);
 	setenv(LOG_ENV_FILE, "/dev/null", 1);
 	fz_world_begin(1);

@@ -35,7 +35,7 @@ static void file_close(unsigned int n)
 
 /* ---- commands as a program would write them */
 
-struct words { /* what a target says of any command */
+struct words { /* the same in any command */
 	uint8_t id, kind;
 	uint16_t room;
 };

@@ -197,7 +197,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Wait for what the model has told, and see what is there besides. */
+/* Wait for the completions and events that the model has announced, and take all others, too. */
 static void await(const struct words *w)
 {
 	int left[MAX_OBJS], ev = (int)num(w, "ev", 0), cqev = (int)num(w, "cqev", 0);

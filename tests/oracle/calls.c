@@ -183,7 +183,7 @@ static struct ib_uverbs_attr *add(struct packet *p, uint16_t id, size_t len, con
 	return a;
 }
 
-/* Something that the core refuses, or not, before a driver sees it. */
+/* Break a frame in one of the ways that the core sees before a driver does; it may accept some. */
 static void break_frame(struct packet *p)
 {
 	struct ib_uverbs_attr *a = &p->attr[below(p->hdr.num_attrs)];

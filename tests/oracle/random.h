@@ -82,7 +82,7 @@ void made(enum kind k, uint32_t handle);
 void lost(enum kind k, uint32_t handle);
 /* A handle, mostly of a living object of that kind. */
 uint32_t pick(enum kind k);
-/* A descriptor: of an event file, of the device, or of nothing. */
+/* A descriptor: of an event file, of the device, or an unused number. */
 uint32_t pick_file(enum kind k);
 /* A word of the answer. */
 uint32_t word(size_t at);

@@ -27,7 +27,7 @@ enum {
 	GONE = 4,
 	STALE = 10, /* IB_CM_REJ_STALE_CONN */
 	CONNS = 8192,
-	MS = 20000, /* to find an address or a path */
+	MS = 20000, /* to resolve an address or a route */
 };
 
 struct conn {
@@ -118,7 +118,7 @@ static int conn_ready(struct conn *c)
 	return 0;
 }
 
-/* Unsignaled: only what arrives completes, and what fails. */
+/* Unsignaled: only receives and failed sends complete. */
 static void conn_say(struct conn *c, uint64_t number)
 {
 	struct ibv_sge sge = {(uintptr_t)&c->out, sizeof(c->out), w.mr->lkey};

@@ -321,7 +321,7 @@ static struct owner {
 	struct ibv_mr *mr;
 	struct ibv_mw *mw;
 	struct ibv_dm *dm;
-	uint8_t *buf, *spare; /* the spare one is where a region's key is led to */
+	uint8_t *buf, *spare; /* spare: IBV_REREG_MR_CHANGE_TRANSLATION leads a key to it */
 	uint64_t wr_id;
 } owner;
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Clients of one port that go on while one of them is stopped (SIGSTOP), at any point of what it
- * does: no exchange of another one takes longer than 50 ms and what the machine itself makes of it.
+ * Clients of one port go on while one of them is stopped (SIGSTOP) at any point of its work: no
+ * exchange of another one takes longer than 50 ms, delays of the machine aside.
  *
  *	stop_mad <seconds> get|set|sa|gmp|rmpp|register [supervisor's pid]
  *
  * get, set: SMPs that the port answers in the write; sa: a table of the SA, whose requests wait for
  * their answers; gmp, rmpp: requests and long messages to a client's own agent, in another file;
- * register: agents. A stop lasts 600 ms, or (short runs) 150 ms. What the machine makes of it is
- * the time that threads of the clients, of the server and of the supervisor were ready to run and
- * had no processor (proc(5), schedstat). Status 0: nobody waited.
+ * register: agents. A stop lasts 600 ms, or (short runs) 150 ms. The machine's delays are the
+ * time that threads of the clients, of the server and of the supervisor were ready to run and had
+ *no processor (proc(5), schedstat). Status 0: nobody waited.
  */
 #include <infiniband/umad.h>
 #include <errno.h>
@@ -175,7 +175,7 @@ static void open_client(struct client *c, const struct kind *k, bool server)
 		die("umad_register");
 }
 
-/* Answers what is asked with the same again. Ended by a signal. */
+/* Returns each request as its own answer, until a signal ends this process. */
 static int server(const struct kind *k, int ready)
 {
 	int len = k->rmpp ? LONG_MAD : 256;
@@ -212,7 +212,7 @@ static int client(unsigned int n, const struct kind *k)
 	return 0;
 }
 
-/* All but `stopped` have done MORE more. */
+/* Wait until each client but `stopped` has finished MORE more exchanges. */
 static void all_go_on(unsigned int stopped)
 {
 	unsigned long was[CLIENTS];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* What InfiniBand ports alone have: AF_IB, the port space IPoIB. Read in the source, not recorded.
- */
+/* Rows of InfiniBand ports only: AF_IB, the port space IPoIB. Read in the source, not recorded. */
 #include "ucma.h"
 #include "states.h"
 

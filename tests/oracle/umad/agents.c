@@ -35,7 +35,7 @@ static void classes(void)
 			for (int nr = 1; nr <= 2; nr++) {
 				int fd;
 
-				/* no class beyond is known: by one of the ioctls each */
+				/* higher classes are unknown: try each by one of the ioctls */
 				if (c > 0x51 && c != SMI_DR && nr != 1 + (int)(c + i) % 2)
 					continue;
 				fd = umad();

@@ -87,7 +87,7 @@ bool row_drop_if(bool late)
 	return late;
 }
 
-/* Numbers that agents have in transaction IDs, by when the row sees them first. */
+/* The agents' numbers in transaction IDs, in the order in which the row first sees them. */
 static uint32_t numbers[64];
 static unsigned int nnumbers;
 

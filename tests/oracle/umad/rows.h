@@ -52,7 +52,7 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_result(const char *what, long r);
 /* The last row is done. */
 void rows_end(void);
-/* Forgets the row if `late`, and returns this. */
+/* Forgets the row if `late`, and returns `late`. */
 bool row_drop_if(bool late);
 
 /* ---- files and agents */
@@ -84,7 +84,7 @@ void settle(void);
 void await(int fd);
 /* Read what is there: a word for each packet, "-" for none. The last one stays in *last. */
 void say_reads(const char *what, int fd);
-/* Such a word for what read(2) has returned. */
+/* Writes such a word for the packet that read(2) has returned. */
 void say_packet(const void *buf, long n);
 /* Waits for one packet, and reads it without a word. */
 struct packet take(int fd);

@@ -173,7 +173,7 @@ static void duplicates(void)
 		}
 }
 
-/* A request whose answer has come, or whose time-out has been read, is none any more. */
+/* A request that has ended, by its answer or its time-out, is no duplicate of a new one. */
 static void no_duplicates(void)
 {
 	struct packet p, in;
