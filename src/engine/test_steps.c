@@ -27,23 +27,16 @@ static void look_and_kill(struct scene *x)
 static bool killed_at(const struct scenario *is, uint32_t n, bool looked)
 {
 	struct scene x = {.is = is};
-	void *state;
 	int status;
 
-	snprintf(x.spec, sizeof(x.spec), "*:%s:%u", looked ? "stop" : "kill", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
+	scene_start(&x, looked ? "stop" : "kill", n);
 	if (looked)
 		look_and_kill(&x);
 	status = reap(x.e);
 	settle(&x);
 	is->check(&x, !status);
 	goes_on(&x);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
+	scene_free(&x);
 	return WIFSIGNALED(status);
 }
 

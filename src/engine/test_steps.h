@@ -64,13 +64,21 @@ void setup_full(struct scene *x);
 void setup_devx(struct scene *x);
 void subscribe(struct scene *x, uint32_t hca, uint32_t key, uint32_t id);
 void scene_setup(struct scene *x, void (*body)(struct bed *e));
-/* Sets the scene; the child acts, and stops at its n-th step or ends. */
+/* Sets the scene; the child acts, and at its n-th step does `how`: "kill" or "stop". */
+void scene_start(struct scene *x, const char *how, uint32_t n);
+/* scene_start() with "stop", until the child has stopped or ended. */
 void scene_stop(struct scene *x, uint32_t n);
 /* Lets the child go on to its end (SIGCONT), or kills it (SIGKILL). */
 void scene_go_on(struct scene *x, int sig);
 void scene_end(struct scene *x);
+/* scene_end() after reap(), which has closed the pipes. */
+void scene_free(struct scene *x);
 void settle(struct scene *x);
 void goes_on(struct scene *x);
+/* Acts as the device thread until a QP waits for no lock any more. */
+void run_out(struct scene *x, struct t_qp *q);
+/* Another QP completes to the receiver's CQ, and takes its lock over from a stopped sender. */
+void complete_another(struct scene *x);
 /* Lets the handler of SIGSEGV finish copies, and adopts the whole key, which is this process's. */
 void adopt_key(struct seg *s, uint32_t key);
 /*

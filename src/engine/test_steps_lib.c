@@ -574,15 +574,20 @@ void scene_setup(struct scene *x, void (*body)(struct bed *e))
 		x->is->setup(x);
 }
 
-void scene_stop(struct scene *x, uint32_t n)
+void scene_start(struct scene *x, const char *how, uint32_t n)
 {
 	void *state;
 
-	snprintf(x->spec, sizeof(x->spec), "*:stop:%u", n);
+	snprintf(x->spec, sizeof(x->spec), "*:%s:%u", how, n);
 	bed_setup(&state);
 	x->e = state;
 	scene_setup(x, child);
 	tell(x->e->go[1]);
+}
+
+void scene_stop(struct scene *x, uint32_t n)
+{
+	scene_start(x, "stop", n);
 	assert_int_equal(waitpid(x->e->pid, &x->status, WUNTRACED), x->e->pid);
 	x->stopped = WIFSTOPPED(x->status);
 }
@@ -596,15 +601,20 @@ void scene_go_on(struct scene *x, int sig)
 	assert_int_equal(x->status, x->stopped && sig == SIGKILL ? SIGKILL : 0);
 }
 
-void scene_end(struct scene *x)
+void scene_free(struct scene *x)
 {
 	void *state = x->e;
 
-	close(x->e->go[1]);
-	close(x->e->tell[0]);
 	close(x->eventfd);
 	t_qp_free(x->b);
 	bed_teardown(&state);
+}
+
+void scene_end(struct scene *x)
+{
+	close(x->e->go[1]);
+	close(x->e->tell[0]);
+	scene_free(x);
 }
 
 /* Do what the supervisor and the device thread do after a death. */
@@ -620,6 +630,24 @@ void settle(struct scene *x)
 		eng_run_due(s);
 		t_now += 20000000;
 	}
+}
+
+void run_out(struct scene *x, struct t_qp *q)
+{
+	for (int i = 0; i < 20 && q->hw->park; i++) {
+		t_now += 2000000;
+		eng_run_due(seg_of(x));
+	}
+	assert_int_equal(q->hw->park, HW_PARK_NO);
+}
+
+void complete_another(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a;
+
+	q->hw->cqn_snd = x->b->cq.cqn;
+	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	run_out(x, q);
 }
 
 /* Checks that the receiver's queues are unlocked and its CQ works. */

@@ -265,34 +265,13 @@ static void is_untouched(struct scene *x, const struct row *r)
 		assert_int_equal(memory[i], TAKEN);
 }
 
-static void begin(struct scene *x, const struct row *r, const char *how, uint32_t n, void **state)
-{
-	*x = (struct scene){.is = &r->is};
-	snprintf(x->spec, sizeof(x->spec), "*:%s:%u", how, n);
-	bed_setup(state);
-	x->e = *state;
-	scene_setup(x, child);
-	tell(x->e->go[1]);
-}
-
-static void end(struct scene *x, void **state)
-{
-	close(x->eventfd);
-	t_qp_free(x->b);
-	bed_teardown(state);
-}
-
 /* *waited is incremented if the owner could not get the memory back. */
 static bool stopped_at(const struct row *r, uint32_t n, uint32_t *waited)
 {
-	struct scene x;
-	int status, rc;
-	void *state;
-	bool stopped;
+	struct scene x = {.is = &r->is};
+	int rc;
 
-	begin(&x, r, "stop", n, &state);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	stopped = WIFSTOPPED(status);
+	scene_stop(&x, n);
 	rc = take_away(&x, r);
 	assert_true(!rc || (r->waits && rc == -ETIMEDOUT));
 	*waited += rc != 0;
@@ -300,11 +279,7 @@ static bool stopped_at(const struct row *r, uint32_t n, uint32_t *waited)
 		memset(memory, TAKEN, memory_len(r));
 	if (!rc && signed_key(&x)) /* as umr.c does for the next configuration */
 		atomic_store(&signed_key(&x)->sig_told, 0);
-	if (stopped) {
-		kill(x.e->pid, SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-	}
-	assert_int_equal(status, 0);
+	scene_go_on(&x, SIGCONT);
 	if (!rc) {
 		is_untouched(&x, r);
 		no_chunk_remains(&x);
@@ -312,19 +287,16 @@ static bool stopped_at(const struct row *r, uint32_t n, uint32_t *waited)
 	/* A request that was refused fails the QP even if its sender was stopped. */
 	if (!memory)
 		assert_int_equal(x.b->hw->state, PRM_QP_STATE_ERR);
-	close(x.e->go[1]);
-	close(x.e->tell[0]);
-	end(&x, &state);
-	return stopped;
+	scene_end(&x);
+	return x.stopped;
 }
 
 static bool killed_at(const struct row *r, uint32_t n)
 {
-	struct scene x;
-	void *state;
+	struct scene x = {.is = &r->is};
 	int status;
 
-	begin(&x, r, "kill", n, &state);
+	scene_start(&x, "kill", n);
 	status = reap(x.e);
 	settle(&x);
 	assert_int_equal(take_away(&x, r), 0);
@@ -336,7 +308,7 @@ static bool killed_at(const struct row *r, uint32_t n)
 	goes_on(&x);
 	is_untouched(&x, r);
 	no_chunk_remains(&x);
-	end(&x, &state);
+	scene_free(&x);
 	return WIFSIGNALED(status);
 }
 

@@ -26,7 +26,7 @@ struct scenario {
 	void (*after)(struct bed *e);
 };
 
-/* Written by the child: the parent needs it after the child's death, whenever that comes. */
+/* Shared with the child: the parent needs it after the death, whenever that comes. */
 static struct shared {
 	uint32_t slot, cqn, evq[4];
 } * shared;

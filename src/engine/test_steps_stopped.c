@@ -16,11 +16,7 @@ static void other_datagram(struct scene *x)
 
 	t_rts(c, x->b);
 	send_datagram(x, c);
-	for (int i = 0; i < 20 && c->hw->park; i++) {
-		t_now += 2000000;
-		eng_run_due(seg_of(x));
-	}
-	assert_int_equal(c->hw->park, HW_PARK_NO);
+	run_out(x, c);
 	assert_in_range(x->b->hw->rq_ci, 1, 2);
 	t_qp_free(c);
 }
@@ -31,16 +27,9 @@ static void other_datagram(struct scene *x)
  */
 static void others_go_on(struct scene *x)
 {
-	struct t_qp *q = x->e->p.a, *c, *d;
-	struct seg *s = seg_of(x);
+	struct t_qp *c, *d;
 
-	q->hw->cqn_snd = x->b->cq.cqn;
-	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
-	for (int i = 0; i < 20 && q->hw->park; i++) {
-		t_now += 2000000;
-		eng_run_due(s);
-	}
-	assert_int_equal(q->hw->park, HW_PARK_NO);
+	complete_another(x);
 	if (x->is->st == PRM_ST_UD)
 		other_datagram(x);
 	if (!x->is->srq)
@@ -51,7 +40,7 @@ static void others_go_on(struct scene *x)
 	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "y", .inl_len = 1});
 	for (int i = 0; i < 20 && !(d->cq.hw->pi & 0xffffff); i++) {
 		t_now += 2000000;
-		eng_run_due(s);
+		eng_run_due(seg_of(x));
 	}
 	assert_non_null(t_poll(&d->cq));
 	t_qp_free(c);
@@ -99,20 +88,6 @@ static bool stopped_at(const struct scenario *is, uint32_t n)
 static void stopped_at_every_step(void **state)
 {
 	at_every_step("stopped", stopped_at);
-}
-
-/* Let another completion of the receiver come first; takes the CQ over from a stopped sender. */
-static void complete_another(struct scene *x)
-{
-	struct t_qp *q = x->e->p.a;
-
-	q->hw->cqn_snd = x->b->cq.cqn;
-	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
-	for (int i = 0; i < 20 && q->hw->park; i++) {
-		t_now += 2000000;
-		eng_run_due(seg_of(x));
-	}
-	assert_int_equal(q->hw->park, HW_PARK_NO);
 }
 
 /* ---- stopped while the receiver's CQ is full, which has room when it goes on */
@@ -167,6 +142,12 @@ static void add_one(struct t_qp *from, struct t_qp *to)
 				    .nsge = 1});
 }
 
+static void setup_add(struct scene *x)
+{
+	memset(x->b->mem, 0, 8);
+	memset(x->e->p.b->mem, 0, 8);
+}
+
 static void act_add(struct scene *x, struct t_qp *c)
 {
 	add_one(c, x->b);
@@ -174,43 +155,25 @@ static void act_add(struct scene *x, struct t_qp *c)
 
 static bool atomic_stopped_at(uint32_t n)
 {
-	static const struct scenario is = {.st = PRM_ST_RC, .act = act_add};
+	static const struct scenario is = {.st = PRM_ST_RC, .setup = setup_add, .act = act_add};
 	struct scene x = {.is = &is};
 	struct t_pair *p;
 	uint64_t sum[2];
-	int status, over;
-	void *state;
 
-	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
-	bed_setup(&state);
-	x.e = state;
+	scene_stop(&x, n);
 	p = &x.e->p;
-	scene_setup(&x, child);
-	memset(x.b->mem, 0, 8);
-	memset(p->b->mem, 0, 8);
-	tell(x.e->go[1]);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	over = !WIFSTOPPED(status);
 	/* Another word with the same offset in its page, so with the same lock. */
 	add_one(p->a, p->b);
-	for (int i = 0; i < 20 && p->a->hw->park; i++) {
-		t_now += 2000000;
-		eng_run_due(seg_of(&x));
-	}
-	assert_int_equal(p->a->hw->park, HW_PARK_NO);
+	run_out(&x, p->a);
 	assert_non_null(t_poll(&p->a->cq));
-	if (!over) {
-		kill(x.e->pid, SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-	}
-	assert_int_equal(status, 0);
+	scene_go_on(&x, SIGCONT);
 	memcpy(&sum[0], x.b->mem, 8);
 	memcpy(&sum[1], p->b->mem, 8);
 	assert_int_equal(sum[0], 1);
 	assert_int_equal(sum[1], 1);
 	assert_int_equal(mem_word_lock(seg_of(&x), (uintptr_t)x.b->mem)->word, 0);
 	scene_end(&x);
-	return !over;
+	return x.stopped;
 }
 
 static void atomic_stopped_at_every_step(void **state)
@@ -380,11 +343,7 @@ static void third_datagram(struct scene *x)
 
 	t_rts(c, x->b);
 	send_datagram(x, c);
-	for (int i = 0; i < 20 && c->hw->park; i++) {
-		t_now += 2000000;
-		eng_run_due(seg_of(x));
-	}
-	assert_int_equal(c->hw->park, HW_PARK_NO);
+	run_out(x, c);
 	t_qp_free(c);
 }
 
@@ -450,9 +409,7 @@ static void succeeded(const struct scenario *is, const char *stop, const char *d
 	assert_int_equal(atomic_load(&x.b->hw->rq_ci), 2);
 	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
 	goes_on(&x);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
+	scene_free(&x);
 }
 
 static void a_late_intent_leaves_the_next_one(void **state)
@@ -515,9 +472,7 @@ static bool both_stopped(bool srq, const char *first, uint32_t n)
 	assert_int_equal(srq ? x.srq.hw->consumed : x.b->hw->rq_ci, 3);
 	assert_int_equal(x.b->hw->rx_srq_wqe, 0);
 	goes_on(&x);
-	close(x.eventfd);
-	t_qp_free(x.b);
-	bed_teardown(&state);
+	scene_free(&x);
 	return !over;
 }
 

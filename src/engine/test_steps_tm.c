@@ -19,15 +19,6 @@ static void count(struct t_cq *cq)
 			seen[LAYOUT_GET(cqe64, c, app_op)]++;
 }
 
-static void run_out(struct scene *x, struct t_qp *q)
-{
-	for (int i = 0; i < 40 && q->hw->park; i++) {
-		t_now += 2000000;
-		eng_run_due(seg_of(x));
-	}
-	assert_int_equal(q->hw->park, HW_PARK_NO);
-}
-
 static void another_message(struct scene *x)
 {
 	struct t_qp *c = t_qp_make(x->e->p.t, 0, PRM_ST_RC, NULL);

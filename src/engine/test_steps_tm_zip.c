@@ -74,25 +74,6 @@ static void read_all(void)
 static const struct scenario mixed = {
 	"mixed with compression", PRM_ST_RC, true, setup_mixed, send_mixed, NULL};
 
-static void run_out(struct scene *x, struct t_qp *q)
-{
-	for (int i = 0; i < 40 && q->hw->park; i++) {
-		t_now += 2000000;
-		eng_run_due(seg_of(x));
-	}
-	assert_int_equal(q->hw->park, HW_PARK_NO);
-}
-
-/* Another QP completes to the CQ, and takes its lock from the stopped one. */
-static void nop(struct scene *x)
-{
-	struct t_qp *q = x->e->p.a;
-
-	q->hw->cqn_snd = x->b->cq.cqn;
-	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
-	run_out(x, q);
-}
-
 static void receiver_ends(struct scene *x)
 {
 	static bool to_error;
@@ -121,36 +102,35 @@ static void check(struct scene *x, bool whole, uint32_t sent)
 	assert_int_equal(x->b->cq.hw->lock.word, 0);
 	assert_int_equal(x->b->hw->rq_lock.word, 0);
 	assert_false(cq_waits(seg_of(x), x->b->cq.cqn));
-	nop(x);
+	complete_another(x);
 	read_all();
 	assert_int_equal(others, sent + 1);
 }
 
-static bool at(uint32_t n, void (*meanwhile)(struct scene *x))
+static bool stopped_at(uint32_t n, void (*meanwhile)(struct scene *x))
+{
+	struct scene x = {.is = &mixed};
+
+	scene_stop(&x, n);
+	meanwhile(&x);
+	scene_go_on(&x, SIGCONT);
+	settle(&x);
+	check(&x, meanwhile == complete_another, meanwhile == complete_another);
+	scene_end(&x);
+	return x.stopped;
+}
+
+static bool killed_at(uint32_t n)
 {
 	struct scene x = {.is = &mixed};
 	int status;
-	void *state;
-	bool hit;
 
-	snprintf(x.spec, sizeof(x.spec), "*:%s:%u", meanwhile ? "stop" : "kill", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	hit = WIFSTOPPED(status) || WIFSIGNALED(status);
-	if (meanwhile)
-		meanwhile(&x);
-	if (WIFSTOPPED(status)) {
-		kill(x.e->pid, SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-		assert_int_equal(status, 0);
-	}
+	scene_start(&x, "kill", n);
+	status = reap(x.e);
 	settle(&x);
-	check(&x, meanwhile == nop || (!meanwhile && !hit), meanwhile == nop);
-	scene_end(&x);
-	return hit;
+	check(&x, !status, 0);
+	scene_free(&x);
+	return WIFSIGNALED(status);
 }
 
 static void at_every_step_do(const char *what, void (*meanwhile)(struct scene *x))
@@ -158,7 +138,7 @@ static void at_every_step_do(const char *what, void (*meanwhile)(struct scene *x
 	const char *from = getenv("STEP_FROM");
 	uint32_t n = from ? (uint32_t)atoi(from) : 1;
 
-	for (; at(n, meanwhile); n++)
+	for (; meanwhile ? stopped_at(n, meanwhile) : killed_at(n); n++)
 		assert_true(n < 2 * MAX_STEPS);
 	print_message("%s at %u steps\n", what, n - 1);
 	assert_true(n > 100);
@@ -171,7 +151,7 @@ static void killed(void **state)
 
 static void stopped(void **state)
 {
-	at_every_step_do("stopped", nop);
+	at_every_step_do("stopped", complete_another);
 }
 
 static void beside_the_receivers_end(void **state)

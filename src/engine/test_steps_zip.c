@@ -79,19 +79,6 @@ static void look(void)
 static const struct scenario burst = {
 	"burst with compression", PRM_ST_RC, false, setup_zip, send_burst, NULL};
 
-static void nop(struct scene *x)
-{
-	struct t_qp *q = x->e->p.a;
-
-	q->hw->cqn_snd = x->b->cq.cqn;
-	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
-	for (int i = 0; i < 20 && q->hw->park; i++) {
-		t_now += 2000000;
-		eng_run_due(seg_of(x));
-	}
-	assert_int_equal(q->hw->park, HW_PARK_NO);
-}
-
 static void check(struct scene *x, bool whole, uint32_t sent)
 {
 	uint32_t n;
@@ -106,35 +93,23 @@ static void check(struct scene *x, bool whole, uint32_t sent)
 	assert_int_equal(x->b->hw->rq_lock.word, 0);
 	assert_false(cq_waits(seg_of(x), x->b->cq.cqn));
 	n = received;
-	nop(x);
+	complete_another(x);
 	read_all();
 	assert_int_equal(received, n);
 	assert_int_equal(others, sent + 1);
 }
 
-static void end(struct scene *x, void **state)
-{
-	close(x->eventfd);
-	t_qp_free(x->b);
-	bed_teardown(state);
-}
-
 static bool killed_at(uint32_t n)
 {
 	struct scene x = {.is = &burst};
-	void *state;
 	int status;
 
-	snprintf(x.spec, sizeof(x.spec), "*:kill:%u", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
+	scene_start(&x, "kill", n);
 	status = reap(x.e);
 	look();
 	settle(&x);
 	check(&x, !status, 0);
-	end(&x, &state);
+	scene_free(&x);
 	return WIFSIGNALED(status);
 }
 
@@ -166,31 +141,18 @@ static void shut_gates(struct scene *x)
 static bool stopped_at(uint32_t n, void (*meanwhile)(struct scene *x))
 {
 	struct scene x = {.is = &burst};
-	void *state;
-	int status;
 
-	snprintf(x.spec, sizeof(x.spec), "*:stop:%u", n);
-	bed_setup(&state);
-	x.e = state;
-	scene_setup(&x, child);
-	tell(x.e->go[1]);
-	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	scene_stop(&x, n);
 	look();
 	meanwhile(&x);
 	assert_memory_equal(seen, first_buf, nseen * 64);
-	if (WIFSTOPPED(status)) {
-		kill(x.e->pid, SIGCONT);
-		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
-		assert_int_equal(status, 0);
+	scene_go_on(&x, SIGCONT);
+	if (x.stopped) {
 		settle(&x);
-		check(&x, true, meanwhile == nop);
-		close(x.e->go[1]);
-		close(x.e->tell[0]);
-		end(&x, &state);
-		return true;
+		check(&x, true, meanwhile == complete_another);
 	}
-	end(&x, &state);
-	return false;
+	scene_end(&x);
+	return x.stopped;
 }
 
 static void at_every_step_do(void (*meanwhile)(struct scene *x))
@@ -206,7 +168,7 @@ static void at_every_step_do(void (*meanwhile)(struct scene *x))
 /* Another completion comes to the CQ meanwhile and takes its lock over from the stopped sender. */
 static void stopped_at_every_step(void **state)
 {
-	at_every_step_do(nop);
+	at_every_step_do(complete_another);
 }
 
 static void resized_beside_one_stopped_at_every_step(void **state)
