@@ -158,6 +158,8 @@ void t_expect_done(struct t_qp *q, uint8_t wqe_opcode, uint32_t counter);
 /* Expect the CQE of a received message. */
 struct mlx5_cqe64 *t_received(struct t_qp *q, uint8_t opcode, uint32_t len, uint32_t counter);
 struct t_sge t_own(struct t_qp *q, uint32_t off, uint32_t len);
+/* Posts a WRITE of `sge`, signaled, to the memory of `to` from `off` on; returns its index. */
+uint32_t t_write(struct t_qp *q, const struct t_qp *to, uint32_t off, struct t_sge sge);
 
 #define T_SIG MLX5_WQE_CTRL_CQ_UPDATE
 #define T_SOL MLX5_WQE_CTRL_SOLICITED

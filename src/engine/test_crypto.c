@@ -385,20 +385,10 @@ static void test_a_flipped_bit_of_encrypted_data(void **state)
 	sge = (struct t_sge){k.sig.mk->key, 0, 512 * 4};
 	sides_of(&k, 512 * 4, &s);
 	memcpy(p->a->mem + F_KEY_AT, s.mem, s.mem_n);
-	n = t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
-					.fm_ce_se = T_SIG,
-					.raddr = (uintptr_t)p->b->mem + PLAIN,
-					.rkey = p->b->key,
-					.sge = &sge,
-					.nsge = 1});
+	n = t_write(p->a, p->b, PLAIN, sge);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, n);
 	p->a->mem[F_KEY_AT + 700] ^= 1;
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
-				    .fm_ce_se = T_SIG,
-				    .raddr = (uintptr_t)p->b->mem + PLAIN,
-				    .rkey = p->b->key,
-				    .sge = &sge,
-				    .nsge = 1});
+	t_write(p->a, p->b, PLAIN, sge);
 	c = t_poll(&p->a->cq);
 	assert_non_null(c);
 	assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_SIG_ERR);

@@ -176,12 +176,7 @@ static void test_the_completion_comes_first(void **state)
 
 	k.mk->sig_told = 1; /* no error CQE, so only the completion needs the CQ */
 	assert_int_equal(seg_lock(&p->t->s, &p->a->cq.hw->lock, 0), 0);
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
-				    .fm_ce_se = T_SIG,
-				    .raddr = (uintptr_t)p->b->mem + PLAIN,
-				    .rkey = p->b->key,
-				    .sge = &sge,
-				    .nsge = 1});
+	t_write(p->a, p->b, PLAIN, sge);
 	assert_int_equal(p->a->hw->park, HW_PARK_LOCK);
 	assert_int_equal(t_state(p->a), PRM_QP_STATE_RTS);
 	assert_int_equal(t_event(p->t, p->a->evq), -1);

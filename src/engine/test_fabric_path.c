@@ -34,17 +34,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	struct t_pair *p = *state;
-
-	t_qp_free(p->a);
-	t_qp_free(p->b);
-	tb_destroy(p->t);
-	free(p);
-	return 0;
-}
-
 static uint32_t port_of(struct t_pair *p, uint32_t node, uint32_t num)
 {
 	return fab_node_port(fab_node(&p->t->s, node), num);
@@ -64,12 +53,7 @@ static void write_len(struct t_pair *p, uint32_t len)
 {
 	struct t_sge sge = t_own(p->a, 0, len);
 
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
-				    .fm_ce_se = T_SIG,
-				    .raddr = (uintptr_t)p->b->mem,
-				    .rkey = p->b->key,
-				    .sge = &sge,
-				    .nsge = 1});
+	t_write(p->a, p->b, 0, sge);
 }
 
 static void read_len(struct t_pair *p, uint32_t len)
@@ -520,7 +504,7 @@ static void groups_in_a_loop(void **state)
 	group_free(&g);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, t_pair_teardown)
 
 int main(void)
 {

@@ -476,6 +476,16 @@ struct t_sge t_own(struct t_qp *q, uint32_t off, uint32_t len)
 	return (struct t_sge){q->key, (uintptr_t)q->mem + off, len};
 }
 
+uint32_t t_write(struct t_qp *q, const struct t_qp *to, uint32_t off, struct t_sge sge)
+{
+	return t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+					.fm_ce_se = T_SIG,
+					.raddr = (uintptr_t)to->mem + off,
+					.rkey = to->key,
+					.sge = &sge,
+					.nsge = 1});
+}
+
 /* Computed once: with sanitizers the loop takes longer than the rest of many a test. */
 static const uint8_t *pattern(void)
 {

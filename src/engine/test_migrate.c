@@ -107,17 +107,6 @@ static int setup_uc(void **state)
 	return setup_st(state, PRM_ST_UC);
 }
 
-static int teardown(void **state)
-{
-	struct t_pair *p = *state;
-
-	t_qp_free(p->a);
-	t_qp_free(p->b);
-	tb_destroy(p->t);
-	free(p);
-	return 0;
-}
-
 static void post(struct t_qp *q, const char *text)
 {
 	t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
@@ -465,13 +454,13 @@ static void a_fin_migrates(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, t_pair_teardown)
 	const struct CMUnitTest tests[] = {
 		T(arms_when_both_ends_are_ready),
 		T(migrates_after_the_last_retry),
 		T(migrates_when_answers_are_lost),
 		T(migrates_by_command),
-		cmocka_unit_test_setup_teardown(migrates_by_command, setup_uc, teardown),
+		cmocka_unit_test_setup_teardown(migrates_by_command, setup_uc, t_pair_teardown),
 		T(migrates_again),
 		T(refuses_another_path),
 		T(a_command_is_not_a_migration),

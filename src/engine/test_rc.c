@@ -57,12 +57,7 @@ static void write_then_read(void **state)
 	struct t_sge sge = t_own(p->a, 64, 5000), back = t_own(p->a, 20000, 5000);
 	struct mlx5_cqe64 *c;
 
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
-				    .fm_ce_se = T_SIG,
-				    .raddr = (uintptr_t)p->b->mem + 9,
-				    .rkey = p->b->key,
-				    .sge = &sge,
-				    .nsge = 1});
+	t_write(p->a, p->b, 9, sge);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
 	assert_memory_equal(p->b->mem + 9, p->a->mem + 64, 5000);
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
