@@ -209,6 +209,11 @@ struct test_write {
 	void *uhw_out;
 	size_t uhw_outlen;
 };
+/* The members for one of the four: an object, and its size. */
+#define WRITE_IN(x) .in = &(x), .inlen = sizeof(x)
+#define WRITE_OUT(x) .out = &(x), .outlen = sizeof(x)
+#define WRITE_UHW_IN(x) .uhw_in = &(x), .uhw_inlen = sizeof(x)
+#define WRITE_UHW_OUT(x) .uhw_out = &(x), .uhw_outlen = sizeof(x)
 
 static inline int test_write(struct test_env *e, const struct test_write *w)
 {

@@ -130,10 +130,8 @@ static int query_device(struct test_env *e, struct ib_uverbs_ex_query_device_res
 	const struct ib_uverbs_ex_query_device cmd = {0};
 	const struct test_write w = {
 		.cmd = IB_USER_VERBS_EX_CMD_QUERY_DEVICE | IB_USER_VERBS_CMD_FLAG_EXTENDED,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = resp,
-		.outlen = sizeof(*resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(*resp),
 		.uhw_in = uhw_in,
 		.uhw_inlen = uhw_inlen,
 		.uhw_out = uhw,

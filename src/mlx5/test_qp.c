@@ -46,14 +46,11 @@ static int create_qp(struct verbs *v, const struct mlx5_ib_create_qp *uhw, size_
 	};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_CREATE_QP,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &qp->resp,
-		.outlen = sizeof(qp->resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(qp->resp),
 		.uhw_in = uhw,
 		.uhw_inlen = uhwlen,
-		.uhw_out = &qp->uhw,
-		.uhw_outlen = sizeof(qp->uhw),
+		WRITE_UHW_OUT(qp->uhw),
 	};
 	int r = test_write(v->e, &w);
 
@@ -175,10 +172,8 @@ static int modify_qp(struct verbs *v, const struct qp *qp, struct ib_uverbs_modi
 	struct mlx5_ib_modify_qp uhw = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_MODIFY_QP,
-		.in = cmd,
-		.inlen = sizeof(*cmd),
-		.uhw_in = &uhw,
-		.uhw_inlen = sizeof(uhw),
+		WRITE_IN(*cmd),
+		WRITE_UHW_IN(uhw),
 	};
 
 	cmd->qp_handle = qp->handle;
@@ -242,10 +237,8 @@ static int query_qp(struct verbs *v, const struct qp *qp, struct ib_uverbs_query
 	struct ib_uverbs_query_qp cmd = {.qp_handle = qp->handle, .attr_mask = ~0u};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_QUERY_QP,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = resp,
-		.outlen = sizeof(*resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(*resp),
 	};
 
 	return test_write(v->e, &w);

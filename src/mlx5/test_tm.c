@@ -41,14 +41,10 @@ static int create_srq(struct bed *t, uint32_t tags, uint64_t buf)
 	struct mlx5_ib_create_srq_resp uhw_resp = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_CREATE_XSRQ,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &t->srq,
-		.outlen = sizeof(t->srq),
-		.uhw_in = &uhw,
-		.uhw_inlen = sizeof(uhw),
-		.uhw_out = &uhw_resp,
-		.uhw_outlen = sizeof(uhw_resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(t->srq),
+		WRITE_UHW_IN(uhw),
+		WRITE_UHW_OUT(uhw_resp),
 	};
 	int r = test_write(t->v.e, &w);
 
@@ -80,30 +76,16 @@ static int create_qp(struct bed *t, uint32_t wqes, uint32_t *handle, uint32_t *q
 	struct mlx5_ib_create_qp_resp uhw_resp = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_CREATE_QP,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &resp,
-		.outlen = sizeof(resp),
-		.uhw_in = &uhw,
-		.uhw_inlen = sizeof(uhw),
-		.uhw_out = &uhw_resp,
-		.uhw_outlen = sizeof(uhw_resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(resp),
+		WRITE_UHW_IN(uhw),
+		WRITE_UHW_OUT(uhw_resp),
 	};
 	int r = test_write(t->v.e, &w);
 
 	*handle = resp.qp_handle;
 	*qpn = resp.qpn;
 	return r;
-}
-
-static int limit(struct bed *t, uint32_t n)
-{
-	struct ib_uverbs_modify_srq cmd = {
-		.srq_handle = t->srq.srq_handle, .attr_mask = IBV_SRQ_LIMIT, .srq_limit = n};
-	struct test_write w = {
-		.cmd = IB_USER_VERBS_CMD_MODIFY_SRQ, .in = &cmd, .inlen = sizeof(cmd)};
-
-	return test_write(t->v.e, &w);
 }
 
 static int destroy_srq(struct bed *t)
@@ -143,19 +125,17 @@ static void its_limit_is_armed(void **state)
 	struct ib_uverbs_query_srq cmd = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_QUERY_SRQ,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &q,
-		.outlen = sizeof(q),
+		WRITE_IN(cmd),
+		WRITE_OUT(q),
 	};
 	struct bed t;
 
 	tm_open(&t, *state);
 	assert_int_equal(create_srq(&t, 15, (uintptr_t)t.v.mem + 4096), 0);
 	be32_store(t.v.mem + DBR_PAGE + 128, 10); /* receives are posted */
-	assert_int_equal(limit(&t, 5), 0);
+	assert_int_equal(srq_limit(&t.v, t.srq.srq_handle, IBV_SRQ_LIMIT, 5), 0);
 	assert_int_equal(hw_srq_limit(hw_srq(&t.v.e->seg, t.srqn)), 5);
-	assert_int_equal(limit(&t, 16), -EINVAL);
+	assert_int_equal(srq_limit(&t.v, t.srq.srq_handle, IBV_SRQ_LIMIT, 16), -EINVAL);
 	cmd.srq_handle = t.srq.srq_handle;
 	assert_int_equal(test_write(t.v.e, &w), 0);
 	assert_int_equal(q.max_wr, 15);
@@ -210,10 +190,8 @@ static void its_limits_are_told(void **state)
 	struct ib_uverbs_ex_query_device_resp resp = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_EX_CMD_QUERY_DEVICE | IB_USER_VERBS_CMD_FLAG_EXTENDED,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &resp,
-		.outlen = sizeof(resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(resp),
 	};
 	struct test_env *e = *state;
 

@@ -47,10 +47,8 @@ static int open_xrcd(struct verbs *v, int fd, uint32_t oflags, uint32_t *xrcd, u
 	struct ib_uverbs_open_xrcd_resp resp = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_OPEN_XRCD,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &resp,
-		.outlen = sizeof(resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(resp),
 	};
 	int r = test_write(v->e, &w);
 
@@ -87,12 +85,9 @@ static int create_xrc_target(struct verbs *v, uint32_t xrcd_handle, uint32_t *ha
 	struct mlx5_ib_create_qp uhw = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_CREATE_QP,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &resp,
-		.outlen = sizeof(resp),
-		.uhw_in = &uhw,
-		.uhw_inlen = sizeof(uhw),
+		WRITE_IN(cmd),
+		WRITE_OUT(resp),
+		WRITE_UHW_IN(uhw),
 	};
 	int r = test_write(v->e, &w);
 
@@ -106,8 +101,7 @@ static int create_xrc_target(struct verbs *v, uint32_t xrcd_handle, uint32_t *ha
 static void test_a_target_that_cannot_be_shared_is_undone(void **state)
 {
 	struct ib_uverbs_close_xrcd cmd;
-	struct test_write w = {
-		.cmd = IB_USER_VERBS_CMD_CLOSE_XRCD, .in = &cmd, .inlen = sizeof(cmd)};
+	struct test_write w = {.cmd = IB_USER_VERBS_CMD_CLOSE_XRCD, WRITE_IN(cmd)};
 	uint32_t xrcd, domain, h, i;
 	struct verbs v;
 	struct seg *s;
@@ -221,12 +215,9 @@ static int resize_cq(struct verbs *v, uint32_t handle, uint32_t cqe, uint64_t bu
 	struct ib_uverbs_resize_cq_resp resp;
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_RESIZE_CQ,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &resp,
-		.outlen = sizeof(resp),
-		.uhw_in = &uhw,
-		.uhw_inlen = sizeof(uhw),
+		WRITE_IN(cmd),
+		WRITE_OUT(resp),
+		WRITE_UHW_IN(uhw),
 	};
 
 	return test_write(v->e, &w);
@@ -320,8 +311,7 @@ static int modify_cq(struct verbs *v, uint32_t handle, uint16_t count, uint16_t 
 	};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_EX_CMD_MODIFY_CQ | IB_USER_VERBS_CMD_FLAG_EXTENDED,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
+		WRITE_IN(cmd),
 	};
 
 	return test_write(v->e, &w);
@@ -356,29 +346,15 @@ static int create_srq(struct verbs *v, uint32_t max_wr, uint32_t max_sge, uint64
 	struct mlx5_ib_create_srq_resp uhw_resp = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_CREATE_SRQ,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = resp,
-		.outlen = sizeof(*resp),
-		.uhw_in = &uhw,
-		.uhw_inlen = sizeof(uhw),
-		.uhw_out = &uhw_resp,
-		.uhw_outlen = sizeof(uhw_resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(*resp),
+		WRITE_UHW_IN(uhw),
+		WRITE_UHW_OUT(uhw_resp),
 	};
 	int r = test_write(v->e, &w);
 
 	*srqn = uhw_resp.srqn;
 	return r;
-}
-
-static int srq_limit(struct verbs *v, uint32_t handle, uint32_t mask, uint32_t limit)
-{
-	struct ib_uverbs_modify_srq cmd = {
-		.srq_handle = handle, .attr_mask = mask, .srq_limit = limit, .max_wr = 5};
-	struct test_write w = {
-		.cmd = IB_USER_VERBS_CMD_MODIFY_SRQ, .in = &cmd, .inlen = sizeof(cmd)};
-
-	return test_write(v->e, &w);
 }
 
 static void test_srq_is_an_rmp(void **state)
@@ -388,10 +364,8 @@ static void test_srq_is_an_rmp(void **state)
 	struct ib_uverbs_query_srq qcmd = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_QUERY_SRQ,
-		.in = &qcmd,
-		.inlen = sizeof(qcmd),
-		.out = &q,
-		.outlen = sizeof(q),
+		WRITE_IN(qcmd),
+		WRITE_OUT(q),
 	};
 	const struct hw_srq *hw;
 	struct verbs v;
@@ -444,10 +418,8 @@ static int reg_mr(struct verbs *v, uint64_t start, uint64_t len, uint32_t access
 	};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_REG_MR,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = resp,
-		.outlen = sizeof(*resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(*resp),
 	};
 
 	return test_write(v->e, &w);
@@ -520,10 +492,8 @@ static int rereg_mr(struct verbs *v, struct ib_uverbs_rereg_mr *cmd,
 {
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_REREG_MR,
-		.in = cmd,
-		.inlen = sizeof(*cmd),
-		.out = resp,
-		.outlen = sizeof(*resp),
+		WRITE_IN(*cmd),
+		WRITE_OUT(*resp),
 	};
 
 	return test_write(v->e, &w);

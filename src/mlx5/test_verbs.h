@@ -27,12 +27,9 @@ static inline void verbs_open(struct verbs *v, struct test_env *e)
 	struct mlx5_ib_alloc_pd_resp uhw;
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_ALLOC_PD,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &resp,
-		.outlen = sizeof(resp),
-		.uhw_out = &uhw,
-		.uhw_outlen = sizeof(uhw),
+		WRITE_IN(cmd),
+		WRITE_OUT(resp),
+		WRITE_UHW_OUT(uhw),
 	};
 	uint64_t off;
 	uint32_t h;
@@ -74,14 +71,10 @@ static inline int create_cq(struct verbs *v, const struct mlx5_ib_create_cq *uhw
 	struct ib_uverbs_create_cq_resp resp = {0};
 	struct test_write w = {
 		.cmd = IB_USER_VERBS_CMD_CREATE_CQ,
-		.in = &cmd,
-		.inlen = sizeof(cmd),
-		.out = &resp,
-		.outlen = sizeof(resp),
-		.uhw_in = uhw,
-		.uhw_inlen = sizeof(*uhw),
-		.uhw_out = &uhw_resp,
-		.uhw_outlen = sizeof(uhw_resp),
+		WRITE_IN(cmd),
+		WRITE_OUT(resp),
+		WRITE_UHW_IN(*uhw),
+		WRITE_UHW_OUT(uhw_resp),
 	};
 	int r = test_write(v->e, &w);
 
@@ -90,6 +83,15 @@ static inline int create_cq(struct verbs *v, const struct mlx5_ib_create_cq *uhw
 	if (r == 0)
 		assert_int_equal(resp.cqe & (resp.cqe + 1), 0);
 	return r;
+}
+
+static inline int srq_limit(struct verbs *v, uint32_t handle, uint32_t mask, uint32_t limit)
+{
+	struct ib_uverbs_modify_srq cmd = {
+		.srq_handle = handle, .attr_mask = mask, .srq_limit = limit, .max_wr = 5};
+	struct test_write w = {.cmd = IB_USER_VERBS_CMD_MODIFY_SRQ, WRITE_IN(cmd)};
+
+	return test_write(v->e, &w);
 }
 
 static inline int destroy(struct verbs *v, uint32_t cmd_nr, uint32_t handle)

@@ -27,12 +27,9 @@ static int make_wq(struct verbs *v, uint32_t cq, struct ib_uverbs_ex_create_wq_r
 	};
 
 	return test_write(v->e, &(struct test_write){.cmd = EX(CREATE_WQ),
-						     .in = &cmd,
-						     .inlen = sizeof(cmd),
-						     .out = resp,
-						     .outlen = sizeof(*resp),
-						     .uhw_in = &uhw,
-						     .uhw_inlen = sizeof(uhw)});
+						     WRITE_IN(cmd),
+						     WRITE_OUT(*resp),
+						     WRITE_UHW_IN(uhw)});
 }
 
 static int make_table(struct verbs *v, uint32_t wq,
@@ -43,8 +40,7 @@ static int make_table(struct verbs *v, uint32_t wq,
 	return test_write(v->e, &(struct test_write){.cmd = EX(CREATE_RWQ_IND_TBL),
 						     .in = cmd,
 						     .inlen = sizeof(cmd),
-						     .out = r,
-						     .outlen = sizeof(*r)});
+						     WRITE_OUT(*r)});
 }
 
 static int end(struct verbs *v, uint64_t command, uint32_t handle, size_t outlen)
