@@ -9,7 +9,6 @@
 
 #include "umad.h"
 
-#define GET_TABLE 0x12
 #define SERVES (1ull << GET | 1ull << GET_TABLE)
 #define WINDOW 64 /* window_size(): an eighth of the 512 receives of QP1 */
 

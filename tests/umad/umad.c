@@ -200,12 +200,6 @@ uint16_t get16(const uint8_t *p)
 	return (uint16_t)(p[0] << 8 | p[1]);
 }
 
-void put16(uint8_t *p, uint16_t v)
-{
-	p[0] = (uint8_t)(v >> 8);
-	p[1] = (uint8_t)v;
-}
-
 uint64_t get64(const uint8_t *p)
 {
 	uint64_t v = 0;
@@ -226,12 +220,7 @@ struct packet mad(uint32_t qpn, uint16_t lid, uint8_t mgmt_class, uint8_t method
 {
 	struct packet p = {.hdr = {.timeout_ms = 20, .lid = htons(lid), .qpn = htonl(qpn)}};
 
-	p.mad[0] = 1;
-	p.mad[1] = mgmt_class;
-	p.mad[2] = 1;
-	p.mad[3] = method;
-	p.mad[15] = tid;
-	put16(p.mad + 16, attr);
+	put_mad_hdr(p.mad, mgmt_class, method, attr, tid);
 	if (mgmt_class == SMI_DR) {
 		put16(p.mad + 32, 0xffff);
 		put16(p.mad + 34, 0xffff);
@@ -341,19 +330,4 @@ void again(CMUnitTestFunction f, void **state)
 	times *= 2;
 	f(state);
 	times = 1;
-}
-
-uint8_t *at_the_end(size_t n)
-{
-	static uint8_t *page;
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-
-	if (!page) {
-		page = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			    0);
-		assert_true(page != MAP_FAILED);
-		assert_int_equal(mprotect(page + size, size, PROT_NONE), 0);
-	}
-	memset(page, 0, size);
-	return page + size - n;
 }

@@ -24,28 +24,10 @@
 #include <arpa/inet.h>
 #include <rdma/ib_user_mad.h>
 
+#include "mads.h"
 #include "util/test_time.h"
 
-enum { GET = 0x01, SET = 0x02, SEND = 0x03, TRAP = 0x05, REPORT = 0x06, TRAP_REPRESS = 0x07 };
-enum { GET_RESP = 0x81, RESP = 0x80, BAD_ATTR = 0x0c };
-enum {
-	SMI = 0x01,
-	SMI_DR = 0x81,
-	SA = 0x03,
-	PERF = 0x04,
-	BM = 0x05,
-	DEV_MGMT = 0x06,
-	CM = 0x07,
-	VENDOR = 0x0b,  /* vendor range 1: without RMPP */
-	VENDOR2 = 0x31, /* vendor range 2: with an OUI */
-};
-#define OUI 0x1234
-enum { HDR = 64, HDR_OLD = 56, MAD = 256, MAD_HDR = 24 };
-
-struct packet {
-	struct ib_user_mad_hdr hdr;
-	uint8_t mad[MAD];
-};
+enum { BAD_ATTR = 0x0c };
 
 /* ---- cases: each is a cmocka test of its own, and counted as one */
 
@@ -100,7 +82,6 @@ int agent(int fd, uint32_t qpn, uint8_t mgmt_class, uint64_t methods);
 extern void *volatile nowhere;
 
 uint16_t get16(const uint8_t *p);
-void put16(uint8_t *p, uint16_t v);
 uint64_t get64(const uint8_t *p);
 void put64(uint8_t *p, uint64_t v);
 
@@ -132,8 +113,5 @@ void step_waited(void);
 uint32_t slowly(uint32_t ms);
 bool overdue(long start, uint32_t ms);
 void again(CMUnitTestFunction f, void **state);
-
-/* The last `n` bytes of a page before an unmapped one. */
-uint8_t *at_the_end(size_t n);
 
 #endif

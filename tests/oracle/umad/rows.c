@@ -264,12 +264,6 @@ static const char *gid_name(const uint8_t gid[16])
 
 /* ---- MADs */
 
-void put16(uint8_t *p, uint32_t v)
-{
-	p[0] = (uint8_t)(v >> 8);
-	p[1] = (uint8_t)v;
-}
-
 void put32(uint8_t *p, uint32_t v)
 {
 	put16(p, v >> 16);
@@ -286,12 +280,7 @@ struct packet mad(uint8_t mgmt_class, uint8_t method, uint16_t attr, uint8_t tid
 	struct packet p = {.hdr = {.qpn = htonl(1), .grh_present = 1, .hop_limit = 64}};
 
 	p.hdr.gid_index = own_gid('6', p.hdr.gid);
-	p.mad[0] = 1;
-	p.mad[1] = mgmt_class;
-	p.mad[2] = 1;
-	p.mad[3] = method;
-	p.mad[15] = tid;
-	put16(p.mad + 16, attr);
+	put_mad_hdr(p.mad, mgmt_class, method, attr, tid);
 	for (int i = 64; i < MAD; i++)
 		p.mad[i] = (uint8_t)i;
 	if (mgmt_class >= 0x30 && mgmt_class < 0x50)
@@ -416,21 +405,6 @@ void say_reads(const char *what, int fd)
 			if (n < 0)
 				return;
 		}
-}
-
-uint8_t *at_the_end(size_t n)
-{
-	static uint8_t *page;
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-
-	if (!page) {
-		page = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			    0);
-		if (page == MAP_FAILED || mprotect(page + size, size, PROT_NONE))
-			stop("mmap");
-	}
-	memset(page, 0, size);
-	return page + size - n;
 }
 
 static const struct {

@@ -12,28 +12,10 @@
 #include <stdint.h>
 #include <rdma/ib_user_mad.h>
 
-enum { GET = 0x01, SET = 0x02, SEND = 0x03, TRAP = 0x05, REPORT = 0x06, TRAP_REPRESS = 0x07 };
-enum { GET_TABLE = 0x12, RESP = 0x80, GET_RESP = 0x81 };
-enum {
-	SMI = 0x01,
-	SMI_DR = 0x81,
-	SA = 0x03,
-	PERF = 0x04,
-	BM = 0x05,
-	DEV_MGMT = 0x06,
-	CM = 0x07,
-	VENDOR = 0x0b,  /* vendor range 1: without RMPP */
-	VENDOR2 = 0x31, /* vendor range 2: with an OUI */
-};
-enum { HDR = 64, HDR_OLD = 56, MAD = 256, MAD_HDR = 24 };
-#define OUI 0x1234u
+#include "../../umad/mads.h"
+
 #define M(method) (UINT64_C(1) << (method))
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-struct packet {
-	struct ib_user_mad_hdr hdr;
-	uint8_t mad[MAD];
-};
 
 struct reg {
 	const char *name;
@@ -69,7 +51,6 @@ int agent(int fd, uint8_t mgmt_class, uint64_t methods);
 
 /* ---- MADs */
 
-void put16(uint8_t *p, uint32_t v);
 void put32(uint8_t *p, uint32_t v);
 uint32_t get32(const uint8_t *p);
 /* A GID of the port of RoCE v2: 'L' link-local, '4' of IPv4, '6' of IPv6. Returns its index. */
@@ -88,8 +69,6 @@ void say_reads(const char *what, int fd);
 void say_packet(const void *buf, long n);
 /* Waits for one packet, and reads it without a word. */
 struct packet take(int fd);
-/* The last `n` bytes of a page before an unmapped one. */
-uint8_t *at_the_end(size_t n);
 /* An address that is not mapped. */
 extern void *volatile nowhere;
 
