@@ -21,17 +21,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "must.h"
+
 #define WINDOW 8u
 #define LEN 256u
 #define SOME 500u
-
-#define MUST(x)                                                        \
-	do {                                                           \
-		if (!(x)) {                                            \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #x); \
-			exit(1);                                       \
-		}                                                      \
-	} while (0)
 
 struct side {
 	struct ibv_context *ctx;

@@ -15,17 +15,11 @@
 #include <infiniband/mlx5dv.h>
 #include <rdma/mlx5-abi.h>
 
+#include "must.h"
+
 #define SECOND UINT64_C(1000000000)
 /* The wall clock may be corrected (by 500 ppm) or stepped a little while the fabric is up. */
 #define SLACK SECOND
-
-static void need(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "clock: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static uint64_t wall(void)
 {

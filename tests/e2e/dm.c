@@ -15,21 +15,14 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "must.h"
+
 #define LEN 8192u
 #define ALL 131072u /* max_dm_size of this device */
 #define PATIENCE 60 /* seconds until an awaited event is given up */
 #define ACCESS                                                                       \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED)
-
-#define MUST(x)                                                        \
-	do {                                                           \
-		if (!(x)) {                                            \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #x); \
-			fflush(stdout);                                \
-			_exit(99);                                     \
-		}                                                      \
-	} while (0)
 
 struct side {
 	struct ibv_context *ctx;

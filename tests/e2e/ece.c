@@ -10,16 +10,10 @@
 #include <string.h>
 #include <infiniband/mlx5dv.h>
 
+#include "must.h"
+
 #define MLX 0x15b3u
 #define VERSION(n) ((uint32_t)(n) << 28)
-
-static void need(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "ece: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static uint32_t query(struct ibv_qp *qp)
 {

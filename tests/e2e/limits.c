@@ -10,13 +10,7 @@
 #include <string.h>
 #include <infiniband/verbs.h>
 
-static void need(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "limits: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
+#include "must.h"
 
 int main(void)
 {

@@ -14,6 +14,8 @@
 #include <infiniband/mlx5dv.h>
 #include <sys/mman.h>
 
+#include "must.h"
+
 #define BYTES 65536
 #define PATIENCE 60 /* seconds until an awaited event is given up */
 #define ALL                                                                          \
@@ -33,14 +35,6 @@ struct end {
 
 static struct end a, b;
 static uint8_t rate;
-
-#define MUST(x)                                                        \
-	do {                                                           \
-		if (!(x)) {                                            \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #x); \
-			exit(99);                                      \
-		}                                                      \
-	} while (0)
 
 static void make(struct end *e, enum ibv_qp_type type)
 {

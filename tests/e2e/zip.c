@@ -11,18 +11,12 @@
 #include <string.h>
 #include <infiniband/mlx5dv.h>
 
+#include "must.h"
+
 #define BURST 24
 /* Enough for a test: libmlx5 reuses a place in the receive queue only after ibv_poll_cq(). */
 #define RECEIVES 1024
 #define MEM 65536
-
-static void need(int ok, const char *what)
-{
-	if (ok)
-		return;
-	fprintf(stderr, "zip: %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 static struct ibv_context *ctx;
 static struct ibv_pd *pd;
