@@ -68,16 +68,10 @@ static int read_stat(const char *path, struct stat_file *f)
 {
 	char buf[1024];
 	const char *p;
-	ssize_t n;
-	int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	long n = sys_read_text(path, buf, sizeof(buf));
 
-	if (fd < 0)
-		return fd;
-	n = sys_read(fd, buf, sizeof(buf) - 1);
-	sys_close(fd);
 	if (n <= 0)
-		return n == -ESRCH ? -ESRCH : -EIO;
-	buf[n] = 0;
+		return n ? (int)n : -EIO;
 	/* The command name may contain any character, also a parenthesis. */
 	p = strrchr(buf, ')');
 	if (!p || p[1] != ' ')

@@ -32,15 +32,9 @@ uint64_t slot_bell_id(int bell)
 	static const char name[] = "eventfd-id:";
 	char path[40], buf[512], *p;
 	uint64_t id = 0;
-	long n;
-	int fd;
 
 	fmt(path, sizeof(path), "/proc/self/fdinfo/%d", bell);
-	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	n = fd < 0 ? 0 : sys_read(fd, buf, sizeof(buf) - 1);
-	if (fd >= 0)
-		sys_close(fd);
-	buf[n > 0 ? n : 0] = 0;
+	sys_read_text(path, buf, sizeof(buf));
 	p = strstr(buf, name);
 	for (p = p ? p + sizeof(name) - 1 : NULL; p && *p == ' '; p++)
 		;

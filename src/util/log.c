@@ -288,16 +288,12 @@ static bool pipe_is_full(void)
 /* Is the process stopped, or has it ended? A process that /proc hides from us counts as running. */
 static bool is_stopped(int pid)
 {
-	char path[32], text[256] = "";
+	char path[32], text[256];
 	const char *state;
 	long n;
-	int fd;
 
 	fmt(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-	n = fd < 0 ? fd : sys_read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		sys_close(fd);
+	n = sys_read_text(path, text, sizeof(text));
 	state = n > 0 ? strrchr(text, ')') : NULL;
 	return state && state[1] ? strchr("TtZX", state[2]) != NULL : n == -ESRCH;
 }

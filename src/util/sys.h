@@ -234,6 +234,21 @@ static inline void sys_fd_drop(int fd)
 }
 
 /*
+ * Reads a small file, as text, in one call. Returns its length, cut to the buffer's, or -errno;
+ * `buf` is a string in any case.
+ */
+static inline long sys_read_text(const char *path, char *buf, size_t size)
+{
+	int fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	long n = fd < 0 ? fd : (long)sys_read(fd, buf, size - 1);
+
+	if (fd >= 0)
+		sys_close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+/*
  * Move our own descriptor to a number that programs do not use (above 900 where its limit allows).
  * Takes fd; returns the new one, close-on-exec.
  */

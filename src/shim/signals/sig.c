@@ -226,18 +226,13 @@ void sig_note_caught(void)
 				*/
 			       << 31;
 	char buf[4096], *p;
-	int fd = sys_openat(AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
 	uint64_t caught = 0;
-	long n;
 
-	n = fd < 0 ? 0 : sys_read(fd, buf, sizeof(buf) - 1);
-	if (fd >= 0)
-		sys_close(fd);
-	buf[n > 0 ? n : 0] = 0;
+	sys_read_text("/proc/self/status", buf, sizeof(buf));
 	p = strstr(buf, "SigCgt:");
 	for (p = p ? p + 7 : NULL; p && (*p == '\t' || *p == ' '); p++)
 		;
-	for (n = 0; p && n < 16; n++, p++)
+	for (int n = 0; p && n < 16; n++, p++)
 		caught = caught << 4 | (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
 	if (!p || (caught & ~(SIG_SYNC | glibc)))
 		atomic_store(&sig_handler_state, HANDLERS_HERE);
