@@ -75,6 +75,7 @@ struct cli_watch {
 struct cli_options {
 	const char *verb;
 	unsigned int given; /* CLI_SIZE, CLI_SHAPE */
+	const char *shape;  /* the first given option of CLI_SHAPE; NULL: none */
 	struct fab_options fab;
 	const char *doorbell, *memlock; /* values for environment variables */
 	bool adopt, no_adopt;

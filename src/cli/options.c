@@ -364,6 +364,8 @@ static error_t parse_row(struct parse *p, const struct opt_row *row, const char 
 		return EINVAL;
 	}
 	p->o->given |= row->given;
+	if (row->given & CLI_SHAPE && !p->o->shape)
+		p->o->shape = row->name;
 	return 0;
 }
 
@@ -427,11 +429,10 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 			return prog_fail("%s: '%s' cannot be a fabric's name", v->name, o->argv[i]);
 	if (o->topo && (o->given & CLI_SIZE))
 		return prog_fail("%s: --topo determines hosts, adapters and ports", v->name);
-	if (o->fabric && (o->given & CLI_SHAPE))
+	if (o->fabric && o->shape)
 		return prog_fail(
-			"%s: --hca, --ports, --device, --topo, --sm, --link, --mtu and --ip "
-			"describe a new fabric; '%s' is up already",
-			v->name, o->fabric);
+			"%s: --%s would describe a new fabric; --fabric %s joins one that is up",
+			v->name, o->shape, o->fabric);
 	return 0;
 }
 

@@ -175,9 +175,10 @@ class Options(Cli):
 
     def test_the_shape_of_a_fabric_that_is_up_cannot_be_chosen(self):
         self.up()
-        for o in (['--hca', '2'], ['--ports', '2'], ['--device', 'cx7']):
-            self.assertIn('describe a new fabric', self.refused('run', '--fabric', 'lab', *o, '--',
-                                                               'true'))
+        for o in (['--hca', '2'], ['--ports', '2'], ['--device', 'cx7'], ['--netns'], ['--crypto', 'none'],
+                  ['--hosts', '2'], ['--ipoib-group']):
+            self.assertIn(o[0] + ' would describe a new fabric',
+                          self.refused('run', '--fabric', 'lab', *o, '--', 'true'))
         self.assertIn("no host 'h2'", self.refused('run', '--fabric', 'lab', '--host', 'h2', '--',
                                                    'true'))
         self.down()

@@ -432,7 +432,7 @@ class Options(Case):
     def test_a_fabric_that_is_up_has_its_own(self):
         r = self.softhca('run', '--fabric', 'x', '--ip', 'h1=10.0.0.1', '--', 'true')
         self.assertEqual(r.status, 2)
-        self.assertIn('--ip describe a new fabric', r.out)
+        self.assertIn('--ip would describe a new fabric', r.out)
 
     def test_refused_in_a_topology(self):
         for old, new, why in (('10.200.0.2/8', '10.0.0.1', '{}:9:8: another port has the address '

@@ -506,7 +506,7 @@ class Up(Case):
                           (['--topo', 'star:3', '--hca', '2'], '--topo determines'),
                           (['--topo', 'star:0'], 'N must be a number'),
                           (['--sm', 'opensm'], 'not one of builtin|none'),
-                          (['--fabric', 'x', '--topo', 'ring:3'], 'describe a new fabric')):
+                          (['--fabric', 'x', '--topo', 'ring:3'], '--topo would describe a new fabric')):
             r = Running([SOFTHCA, 'run', *args, '--', 'true']).finish()
             self.assertEqual(r.status, 2, str(r))
             self.assertIn(why, r.out)
