@@ -61,7 +61,7 @@ static int put_rec(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evq *q,
 	byte = evq_tell_pollers(s, evq, gen, q);
 	POINT("evq-told");
 	told = evq_rec_change(r, (uint32_t)(ref >> 32), EVQ_TELLING, EVQ_TOLD);
-	/* A reader that is woken earlier takes the processor only to wait until it is told. */
+	/* Wake readers only now: one that is awake earlier waits until the record is told. */
 	evq_wake_readers(q);
 	/*
 	 * The record was taken before its byte was written: the byte may be one too many. The

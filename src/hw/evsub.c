@@ -489,7 +489,7 @@ static void go_on_raising(struct seg *s, uint32_t n, walk_by *walk)
 	struct evsub_debt debt;
 	bool noted = debt_in(s, note_at(c, at), &debt);
 
-	/* Nobody is told of it yet, so another thread has raised it and paid. */
+	/* Subscribers are still being marked, but nothing is owed: another thread has raised it. */
 	if (at == (event | EVSUB_MARKS) && noted && !is_owed(&debt)) {
 		atomic_compare_exchange_strong(&c->raising, &at, event | EVSUB_IDLE);
 		return;
