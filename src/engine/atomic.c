@@ -120,6 +120,8 @@ int atomic_perform(struct eng_run *r)
 		r->why = ENG_W_REMOTE_ALIGN;
 		return 0;
 	}
+	if (__builtin_expect(r->remote.odp != 0, 0))
+		odp_page_in(r->s, &r->remote, r->atomic.size);
 	rc = change_word(r);
 	if (rc == -ETIMEDOUT && word_take_over(r))
 		rc = change_word(r);

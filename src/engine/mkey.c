@@ -70,6 +70,10 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 		return ENG_W_LKEY_RANGE;
 	if (mk->slow)
 		return xlt_add(s, l, mk, addr, len, qpn, access);
+	if (__builtin_expect(mk->odp != HW_ODP_NONE, 0))
+		return odp_add(l, mk, mk->mem, mk->va + (addr - mk->start), len)
+			       ? ENG_W_WQE_MALFORMED
+			       : ENG_W_NONE;
 	/*
 	 * An atomic uses the owner's address, which is the same for all processes, not an adopted
 	 * one.
@@ -149,6 +153,10 @@ int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src)
 	int rc;
 
 	POINT("keys-looked-up");
+	if (__builtin_expect((src->odp | dst->odp) != 0, 0)) {
+		odp_page_in(r->s, src, src->len);
+		odp_page_in(r->s, dst, src->len);
+	}
 	mem_gate = &r->ring->gate;
 	rc = __builtin_expect(src->sig || dst->sig, 0) ? sig_copy(r, dst, src)
 						       : sgl_copy(r->s, dst, src);

@@ -107,9 +107,12 @@ struct eng_sgl {
 	uint8_t sig; /* enum eng_sig: parts are of signature keys; then it is mixed, too */
 	bool fault;  /* set by sig_copy(): some memory of the list is not mapped */
 	uint64_t len;
+	uint64_t odp; /* the entries that are memory of on-demand keys, a bit each */
 	struct mem_vec v[ENG_MAX_SG + 2];
 	struct mem_slot mem[ENG_MAX_SG + 2];
+	uint32_t odp_key[ENG_MAX_SG]; /* of those entries: the key */
 };
+static_assert(ENG_MAX_SG <= 64, "a bit for each entry");
 
 /* A receive WQE in work. */
 struct eng_recv {
@@ -209,6 +212,7 @@ static inline void sgl_init(struct eng_sgl *l)
 	l->mixed = false;
 	l->sig = ENG_SIG_NONE;
 	l->fault = false;
+	l->odp = 0;
 }
 int sgl_add(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);
 /*
@@ -301,6 +305,14 @@ int running_wait_outside(struct seg *s, struct seg_ring *own, struct running *it
 /* After a copy failed with -EFAULT: is it this list that has unmapped pages? */
 bool sgl_faults(struct seg *s, const struct eng_sgl *l);
 
+/*
+ * odp.c: on-demand keys. _add() as sgl_add(). _page_in(): make the memory of such keys present that
+ * a copy of `len` bytes uses, and count absent pages. No CQ's lock is held.
+ */
+int odp_add(struct eng_sgl *l, const struct hw_mkey *mk, struct mem_slot mem, uint64_t va,
+	    uint64_t len);
+void odp_page_in(struct seg *s, const struct eng_sgl *l, uint64_t len);
+
 /* xlt.c: indirect keys. */
 /* The key with that number and PD if valid and bound. qpn: the user's QP, or ENG_ANY_QP. */
 #define ENG_ANY_QP UINT32_MAX
@@ -320,6 +332,9 @@ enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
  */
 enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
 			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va);
+/* The key that memory at *addr of *mk is reached by, and its address there. NULL: no memory. */
+enum eng_why xlt_leaf(struct seg *s, const struct hw_mkey **mk, uint64_t *addr, uint64_t *len,
+		      uint32_t qpn, uint32_t access);
 /* Is there memory for all of a range of an indirect key? */
 enum eng_why xlt_check(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t len,
 		       uint32_t qpn, uint32_t access);

@@ -251,14 +251,14 @@ enum eng_out resp_copy_failed(struct eng_run *r, int rc)
 
 /*
  * Can one call write payload, CQE and owner byte? Yes, if all are in the memory of one other
- * process.
+ * process. On-demand memory must be present first, for which the CQ's lock is not held.
  */
 static bool can_merge(const struct eng_run *r, const struct hw_cq *cq)
 {
 	return r->local.len && r->local.len <= ENG_MERGE_MAX && !r->local.mixed &&
-	       !r->remote.mixed && mem_is_self(r->s, r->local.mem[0]) &&
-	       r->remote.mem[0].slot == cq->mem.slot && r->remote.mem[0].gen == cq->mem.gen &&
-	       !mem_is_self(r->s, cq->mem) && !cq->zip;
+	       !r->remote.mixed && !(r->local.odp | r->remote.odp) &&
+	       mem_is_self(r->s, r->local.mem[0]) && r->remote.mem[0].slot == cq->mem.slot &&
+	       r->remote.mem[0].gen == cq->mem.gen && !mem_is_self(r->s, cq->mem) && !cq->zip;
 }
 
 /*

@@ -33,12 +33,17 @@ const struct hw_mkey *xlt_key(struct seg *s, uint32_t key, uint32_t pdn, uint32_
 	return mk;
 }
 
-/* Device memory lies in the segment, which every process has mapped for itself. */
+/* Device memory lies in the segment, which every process has mapped for itself. NULL: no memory. */
 static void xlt_place(struct seg *s, const struct hw_mkey *mk, uint64_t addr, struct mem_slot *mem,
 		      uint64_t *va)
 {
-	const struct hw_memic *m = mk->mode == PRM_MKC_MEMIC ? hw_memic(s, mk->memic) : NULL;
+	const struct hw_memic *m = mk && mk->mode == PRM_MKC_MEMIC ? hw_memic(s, mk->memic) : NULL;
 
+	if (!mk) {
+		*mem = (struct mem_slot){ENG_SLOT_VOID, 0};
+		*va = 0;
+		return;
+	}
 	*mem = m ? mem_self(s) : mk->mem;
 	*va = (m ? (uintptr_t)hw_membank_at(s, m->bank, mk->va) : mk->va) + (addr - mk->start);
 }
@@ -111,11 +116,13 @@ static bool klm_part(struct seg *s, const struct hw_mkey *mk, uint64_t off, stru
 	return false;
 }
 
-enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
-			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va)
+enum eng_why xlt_leaf(struct seg *s, const struct hw_mkey **key, uint64_t *at, uint64_t *len,
+		      uint32_t qpn, uint32_t access)
 {
+	const struct hw_mkey *mk = *key;
+
 	for (uint32_t depth = 0; hw_mkey_indirect(mk); depth++) {
-		uint64_t off = mk->length64 ? addr : addr - mk->start;
+		uint64_t off = mk->length64 ? *at : *at - mk->start;
 		struct part p;
 
 		if (depth == HW_MAX_INDIRECTION ||
@@ -125,8 +132,7 @@ enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr,
 		if (*len > p.len)
 			*len = p.len;
 		if (p.key == HW_KEY_DUMP_FILL) {
-			*mem = (struct mem_slot){ENG_SLOT_VOID, 0};
-			*va = 0;
+			*key = NULL;
 			return ENG_W_NONE;
 		}
 		mk = xlt_key(s, p.key, mk->pdn, qpn);
@@ -134,12 +140,22 @@ enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr,
 			return ENG_W_LKEY;
 		if ((mk->access & access) != access)
 			return ENG_W_LKEY_ACCESS;
-		addr = p.addr;
-		if (!xlt_in_range(mk, addr, *len))
+		*at = p.addr;
+		if (!xlt_in_range(mk, *at, *len))
 			return ENG_W_LKEY_RANGE;
 	}
-	xlt_place(s, mk, addr, mem, va);
+	*key = mk;
 	return ENG_W_NONE;
+}
+
+enum eng_why xlt_resolve(struct seg *s, const struct hw_mkey *mk, uint64_t addr, uint64_t *len,
+			 uint32_t qpn, uint32_t access, struct mem_slot *mem, uint64_t *va)
+{
+	enum eng_why why = xlt_leaf(s, &mk, &addr, len, qpn, access);
+
+	if (!why)
+		xlt_place(s, mk, addr, mem, va);
+	return why;
 }
 
 /* The access rights needed of keys below the named one: these are always local. */
@@ -166,15 +182,27 @@ enum eng_why xlt_check(struct seg *s, const struct hw_mkey *mk, uint64_t addr, u
 	return why;
 }
 
+/* sgl_add_special() of memory that `leaf` leads to. */
+static void add_piece(struct eng_sgl *l, const struct hw_mkey *leaf, struct mem_slot mem,
+		      uint64_t va, uint64_t len)
+{
+	l->mixed = true;
+	if (leaf && leaf->odp)
+		odp_add(l, leaf, mem, va, len);
+	else
+		sgl_add(l, mem, va, len);
+}
+
 enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk, uint64_t addr,
 		     uint64_t len, uint32_t qpn, uint32_t access)
 {
 	uint32_t n = l->n, below = access_below(access);
 	uint64_t had = l->len, part, va;
+	bool late = false, odp = false;
 	struct mem_slot mem;
-	bool late = false;
 	enum eng_why why;
 	struct sig_key k;
+	int rc;
 
 	if (atomic_load_explicit(&mk->free, memory_order_acquire))
 		return ENG_W_LKEY;
@@ -186,22 +214,28 @@ enum eng_why xlt_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
 			return ENG_W_LKEY_RANGE;
 	}
 	for (uint32_t i = 0; i < CHECK_MAX && (part = len - (l->len - had)) > 0; i++) {
-		why = xlt_resolve(s, mk, addr + (l->len - had), &part, qpn, below, &mem, &va);
+		const struct hw_mkey *leaf = mk;
+		uint64_t at = addr + (l->len - had);
+
+		why = xlt_leaf(s, &leaf, &at, &part, qpn, below);
 		if (why)
 			return why;
+		xlt_place(s, leaf, at, &mem, &va);
+		odp = odp || (leaf && leaf->odp);
 		late = late || i == EXPAND_MAX || l->n == ENG_MAX_SG;
 		if (late)
 			l->len += part;
 		else
-			sgl_add_special(l, mem, va, part);
+			add_piece(l, leaf, mem, va, part);
 	}
 	if (!late)
 		return ENG_W_NONE;
 	l->n = n;
 	l->len = had;
-	return sgl_add_special(l, (struct mem_slot){ENG_SLOT_KEY, mk->key}, addr, len)
-		       ? ENG_W_WQE_MALFORMED
-		       : ENG_W_NONE;
+	mem = (struct mem_slot){ENG_SLOT_KEY, mk->key};
+	rc = odp ? odp_add(l, mk, mem, addr, len) : sgl_add_special(l, mem, addr, len);
+	l->mixed = true;
+	return rc ? ENG_W_WQE_MALFORMED : ENG_W_NONE;
 }
 
 int cursor_piece(struct seg *s, const struct eng_cursor *c, uint64_t want, struct mem_slot *mem,

@@ -56,6 +56,9 @@ struct hw_mkey {
 	/* an error was reported since a UMR has set the count of errors */
 	_Atomic uint8_t sig_told;
 	struct adopt_run run; /* its pages that other processes have mapped */
+	/* On-demand paging, as `rdma statistic show mr` tells: */
+	_Atomic uint64_t faults;     /* pages that were absent when the data path came to them */
+	_Atomic uint64_t prefetched; /* pages that ADVISE_MR was asked for */
 } SEG_ELEM;
 
 /*

@@ -194,12 +194,11 @@ int mlx5_rereg_mr(struct uv_mr *mr, uint32_t flags, uint64_t start, uint64_t len
 /* ---- prefetch: odp.c of mlx5_ib ---- */
 
 /* get_prefetchable_mr(): the key is known by all contexts of the device. */
-static int prefetchable(const struct uv_pd *pd, uint32_t advice, uint32_t lkey,
-			const struct hw_mkey **mk)
+static int prefetchable(const struct uv_pd *pd, uint32_t advice, uint32_t lkey, struct hw_mkey **mk)
 {
 	const uint32_t writes = HW_ACC_LOCAL_WRITE | HW_ACC_REMOTE_WRITE | HW_ACC_ATOMIC;
 	const struct uv_context *ctx = uv_obj_context(&pd->obj);
-	const struct hw_mkey *m = hw_mkey(ctx->seg, lkey);
+	struct hw_mkey *m = hw_mkey(ctx->seg, lkey);
 
 	if (!m || !atomic_load(&m->valid) || m->key != lkey || m->hca != ctx->hca || !m->odp)
 		return uv_no(-ENOENT, "no on-demand region has this key");
@@ -212,7 +211,7 @@ static int prefetchable(const struct uv_pd *pd, uint32_t advice, uint32_t lkey,
 }
 
 /* pagefault_mr(): pages that are absent are an error, unless none is to be made present. */
-static int prefetch(const struct uv_pd *pd, const struct hw_mkey *m, uint32_t advice,
+static int populate(const struct uv_pd *pd, const struct hw_mkey *m, uint32_t advice,
 		    const struct ib_uverbs_sge *e)
 {
 	struct seg *s = uv_obj_context(&pd->obj)->seg;
@@ -233,11 +232,26 @@ static int prefetch(const struct uv_pd *pd, const struct hw_mkey *m, uint32_t ad
 							: 0;
 }
 
+/*
+ * All pages of the range count, absent or not: ib_umem_odp_map_dma_and_lock() returns their number.
+ */
+static int prefetch(const struct uv_pd *pd, struct hw_mkey *m, uint32_t advice,
+		    const struct ib_uverbs_sge *e)
+{
+	uint64_t va = m->va + (e->addr - m->start);
+	int r = populate(pd, m, advice, e);
+
+	if (!r && e->length)
+		atomic_fetch_add(&m->prefetched,
+				 (va + e->length - 1) / MLX5_PAGE_SIZE - va / MLX5_PAGE_SIZE + 1);
+	return r;
+}
+
 int mlx5_advise_mr(struct uv_pd *pd, uint32_t advice, uint32_t flags,
 		   const struct ib_uverbs_sge *sge, size_t n)
 {
 	bool flush = flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH;
-	const struct hw_mkey *m = NULL;
+	struct hw_mkey *m = NULL;
 	int r = 0;
 
 	if (advice > IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)

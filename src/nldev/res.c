@@ -160,12 +160,44 @@ static int fill_mr(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t i,
 	nl_u32(o, RDMA_NLDEV_ATTR_RES_MRN, i);
 	nl_u32(o, RDMA_NLDEV_ATTR_RES_PDN, m->pdn);
 	put_pid(q, o, file_of(q->d->s, SEG_T_MKEY, i));
+	if (m->odp) { /* restrack.c of mlx5_ib: fill_res_mr_entry() */
+		uint32_t table = nl_open(o, RDMA_NLDEV_ATTR_DRIVER | NLA_F_NESTED);
+
+		nl_str(o, RDMA_NLDEV_ATTR_DRIVER_STRING, "odp");
+		nl_str(o, RDMA_NLDEV_ATTR_DRIVER_STRING,
+		       m->odp == HW_ODP_IMPLICIT ? "implicit" : "explicit");
+		nl_close(o, table);
+	}
 	return 0;
 }
 
+/* rdma_nl_stat_hwcounter_entry() */
+static void put_counter(struct nl_out *o, const char *name, uint64_t value)
+{
+	uint32_t entry = nl_open(o, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY | NLA_F_NESTED);
+
+	nl_str(o, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name);
+	nl_u64(o, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, value);
+	nl_close(o, entry);
+}
+
+/* fill_stat_mr_entry() of the kernel's nldev.c and of mlx5_ib's restrack.c */
 static int fill_mr_stat(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t i, uint32_t port)
 {
+	const struct hw_mkey *m = seg_live(q->d->s, SEG_T_MKEY, i);
+	uint32_t table;
+
+	if (!m)
+		return -EAGAIN;
 	nl_u32(o, RDMA_NLDEV_ATTR_RES_MRN, i);
+	if (!m->odp)
+		return 0;
+	table = nl_open(o, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS | NLA_F_NESTED);
+	put_counter(o, "page_faults", atomic_load(&m->faults));
+	/* The device keeps no translations of pages, so none becomes invalid. */
+	put_counter(o, "page_invalidations", 0);
+	put_counter(o, "page_prefetch", atomic_load(&m->prefetched));
+	nl_close(o, table);
 	return 0;
 }
 

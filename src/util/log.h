@@ -49,7 +49,7 @@ enum log_topic {
 	LOG_DOORBELL = 1 << 2, /* UAR stores */
 	LOG_CQE = 1 << 3,      /* completions with error, parking and resuming */
 	LOG_EVENT = 1 << 4,    /* async and completion events */
-	LOG_MEM = 1 << 5,      /* refused copies between processes */
+	LOG_MEM = 1 << 5,      /* refused copies between processes; page faults */
 	LOG_SHIM = 1 << 6,     /* redirected paths, fds, signals */
 	LOG_LINK = 1 << 7,     /* states of ports; the supervisor's socket */
 	LOG_MAD = 1 << 8,      /* MADs, decoded */

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * On-demand paging: memory of such keys need not be there until a message comes to it. The kernel
+ * makes it present when it is copied; this file does that before the copy, only to count the pages
+ * that were absent. Called by mkey.c and atomic.c, for no other keys.
+ *
+ * The counter is the kernel's mr->odp_stats.faults (mlx5 odp.c, pagefault_single_data_segment()).
+ * There pages that are present when the key is made cause no fault either (mlx5_ib_init_odp_mr()).
+ */
+#include "engine/priv.h"
+#include "hw/mkey.h"
+#include "util/sys.h"
+
+#include <sys/resource.h>
+
+int odp_add(struct eng_sgl *l, const struct hw_mkey *mk, struct mem_slot mem, uint64_t va,
+	    uint64_t len)
+{
+	uint32_t n = l->n;
+	int rc = sgl_add(l, mem, va, len);
+
+	if (rc || l->n == n)
+		return rc;
+	l->odp |= UINT64_C(1) << n;
+	l->odp_key[n] = mk->key;
+	return 0;
+}
+
+/* This thread's page faults; those of a copy by the kernel in any process are among them. */
+static uint64_t faults_now(void)
+{
+	struct rusage u = {0};
+
+	sys_call(SYS_getrusage, RUSAGE_THREAD, &u);
+	return (uint64_t)u.ru_minflt + (uint64_t)u.ru_majflt;
+}
+
+/* Bytes to read, one of each page, and where they go. */
+struct touch {
+	uint8_t byte[MEM_MAX_VEC];
+	struct mem_vec v[MEM_MAX_VEC];
+	struct iovec to;
+};
+
+/*
+ * Our own pages that a read comes to shall not count: those of the stack, and code and segment by a
+ * read of nothing.
+ */
+static void warm_up(struct seg *s, struct touch *t, struct mem_slot mem)
+{
+	t->to = (struct iovec){t->byte, 0};
+	t->byte[0] = 0;
+	t->v[MEM_MAX_VEC - 1] = t->v[0] = (struct mem_vec){0, 0};
+	if (atomic_load_explicit(&s->odp_warm, memory_order_relaxed) == mem.slot + 1)
+		return;
+	mem_readv(s, mem, t->v, 1, &t->to, 1);
+	faults_now();
+	atomic_store_explicit(&s->odp_warm, mem.slot + 1, memory_order_relaxed);
+}
+
+/* A page that cannot be read is an error of the copy that follows. */
+static void touch(struct seg *s, struct touch *t, struct mem_slot mem, uint64_t va, uint64_t end)
+{
+	while (va < end) {
+		for (t->to.iov_len = 0; va < end && t->to.iov_len < MEM_MAX_VEC;
+		     va = (va | 0xfff) + 1)
+			t->v[t->to.iov_len++] = (struct mem_vec){va, 1};
+		if (mem_readv(s, mem, t->v, (unsigned int)t->to.iov_len, &t->to, 1))
+			return;
+	}
+}
+
+/*
+ * Makes [va, va + len) of a process's memory present. No gate guards it: what is read is thrown
+ * away, so it may be read after the key has become void.
+ */
+static void page_in(struct seg *s, struct hw_mkey *mk, struct mem_slot mem, uint64_t va,
+		    uint64_t len)
+{
+	struct touch t;
+	uint64_t before, n;
+
+	warm_up(s, &t, mem);
+	before = faults_now();
+	touch(s, &t, mem, va, va + len);
+	n = faults_now() - before;
+	if (!n)
+		return;
+	atomic_fetch_add_explicit(&mk->faults, n, memory_order_relaxed);
+	TRACE(LOG_MEM, "key %x: %lu page faults at %lx, %lu bytes", mk->key, (unsigned long)n,
+	      (unsigned long)va, (unsigned long)len);
+}
+
+/* An entry that is looked up piece by piece. The copy finds out what is wrong with a piece. */
+static void page_in_pieces(struct seg *s, const struct hw_mkey *list, uint64_t addr, uint64_t len)
+{
+	while (len) {
+		const struct hw_mkey *mk = list;
+		uint64_t at = addr, part = len;
+
+		if (xlt_leaf(s, &mk, &at, &part, ENG_ANY_QP, 0))
+			return;
+		if (mk && mk->odp)
+			page_in(s, hw_mkey(s, mk->key), mk->mem, mk->va + (at - mk->start), part);
+		addr += part;
+		len -= part;
+	}
+}
+
+void odp_page_in(struct seg *s, const struct eng_sgl *l, uint64_t len)
+{
+	for (uint32_t i = 0; i < l->n && len; i++) {
+		uint64_t n = l->v[i].len < len ? l->v[i].len : len;
+		struct hw_mkey *mk = l->odp >> i & 1 ? hw_mkey(s, l->odp_key[i]) : NULL;
+
+		len -= n;
+		if (mk && mk->odp)
+			page_in(s, mk, l->mem[i], l->v[i].va, n);
+		else if (mk)
+			page_in_pieces(s, mk, l->v[i].va, n);
+	}
+}
