@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import unittest
@@ -11,18 +12,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from softhca import Case, Fabric, NOBODY, ordinary_user_can_run, wait_for, listening  # noqa: E402
 
 
-class Traffic(Case):
+class Pairs(Case):
+    """Two processes on a fabric of this class, and UCX's programs as such a pair."""
     doorbell = 'trap'
     user = []
-    every_size = ('ib_write_bw',)  # programs that send messages of each size that perftest knows
-    sizes = ('2', '4096', '65536', '8388608')  # the others': inline, one packet, many, the longest
-    ucx_tests = ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_fadd', 'ucp_cswap')
-    # sizes of tagged messages, and what becomes of them
-    tagged = ((64, 'message', ()), (100000, 'rendezvous', ('-C',)))
-    # How many messages of programs that poll, instead of their own 1 000: on a busy machine each message
-    # costs the end that waits for it a slice of a processor. Rings of 20, not of 500, are still used again.
-    few = ('-n', '100')
-    rings = ('-n', '100', '-r', '20')
 
     @classmethod
     def setUpClass(cls):
@@ -36,6 +29,52 @@ class Traffic(Case):
 
     def both(self, *cmd):
         return self.pair(self.fab, cmd, options=self.opt)
+
+    def ucx(self, tls, tests, size=8, env=(), options=(), run=(), ends=(0,)):
+        """
+        One test after the other in the same pair: most of the time UCX takes to start. `ends`: the exit
+        statuses that it may have.
+        """
+        batch = tempfile.NamedTemporaryFile('w')
+        self.addCleanup(batch.close)
+        batch.writelines(f'{t} -t {t} -s {size}\n' for t in tests)
+        batch.flush()
+        os.chmod(batch.name, 0o644)
+        env = {'UCX_TLS': tls + ',self', 'UCX_NET_DEVICES': 'mlx5_0:1', 'UCX_LOG_LEVEL': 'warn', **dict(env)}
+        port = Case.port
+        Case.port += 1
+        cmd = ('ucx_perftest', '-p', str(port), '-b', batch.name, '-n', '50', '-w', '5')
+        srv = self.fab.start(*cmd, env=env, options=(*self.opt[0], *run))
+        try:
+            wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
+            r = self.fab.run(*cmd, *options, 'localhost', env=env, options=(*self.opt[1], *run))
+            self.assertIn(r.status, ends, str(r))
+            out = r.out
+            self.assertEqual(re.findall(r'^\+([a-z]\w+)-+\+', out, re.M), list(tests), out)
+            self.assertEqual(len(re.findall('^Final:', out, re.M)), len(tests), out)
+            self.assertNotIn('ERROR', str(r))
+            end = srv.finish()
+            self.assertIn(end.status, ends, str(end))
+            return out, end.out
+        finally:
+            srv.kill()
+
+    def test_zz_nothing_is_left(self):
+        s = self.status(self.fab)
+        self.assertEqual(s['objects'], {k: 0 for k in s['objects']}, s)
+        self.assertEqual(s['processes'], [])
+
+
+class Traffic(Pairs):
+    every_size = ('ib_write_bw',)  # programs that send messages of each size that perftest knows
+    sizes = ('2', '4096', '65536', '8388608')  # the others': inline, one packet, many, the longest
+    ucx_tests = ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_fadd', 'ucp_cswap')
+    # sizes of tagged messages, and what becomes of them
+    tagged = ((64, 'message', ()), (100000, 'rendezvous', ('-C',)))
+    # How many messages of programs that poll, instead of their own 1 000: on a busy machine each message
+    # costs the end that waits for it a slice of a processor. Rings of 20, not of 500, are still used again.
+    few = ('-n', '100')
+    rings = ('-n', '100', '-r', '20')
 
     def test_rc_pingpong(self):
         self.both('ibv_rc_pingpong', *self.rings)
@@ -103,29 +142,6 @@ class Traffic(Case):
                 for out in self.ucx('rc_x', ('tag_lat',), size, env, options, ('--trace=cqe',)):
                     self.assertRegex(out, takes + ' with tag [0-9a-f]+ (takes entry|is unexpected)')
 
-    def ucx(self, tls, tests, size=8, env=(), options=(), run=()):
-        """One test after the other in the same pair: most of the time UCX takes to start."""
-        batch = tempfile.NamedTemporaryFile('w')
-        self.addCleanup(batch.close)
-        batch.writelines(f'{t} -t {t} -s {size}\n' for t in tests)
-        batch.flush()
-        os.chmod(batch.name, 0o644)
-        env = {'UCX_TLS': tls + ',self', 'UCX_NET_DEVICES': 'mlx5_0:1', 'UCX_LOG_LEVEL': 'warn', **dict(env)}
-        port = Case.port
-        Case.port += 1
-        cmd = ('ucx_perftest', '-p', str(port), '-b', batch.name, '-n', '50', '-w', '5')
-        srv = self.fab.start(*cmd, env=env, options=(*self.opt[0], *run))
-        try:
-            wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
-            r = self.fab.run(*cmd, *options, 'localhost', env=env, options=(*self.opt[1], *run))
-            out = self.ok(r)
-            self.assertEqual(re.findall(r'^\+([a-z]\w+)-+\+', out, re.M), list(tests), out)
-            self.assertEqual(len(re.findall('^Final:', out, re.M)), len(tests), out)
-            self.assertNotIn('ERROR', str(r))
-            return r.out, self.ok(srv.finish())
-        finally:
-            srv.kill()
-
     def test_latency_ud(self):
         self.both('ib_send_lat', '-F', '-c', 'UD', *self.few)
 
@@ -175,11 +191,6 @@ class Traffic(Case):
             for r in run:
                 r.kill()
 
-    def test_zz_nothing_is_left(self):
-        s = self.status(self.fab)
-        self.assertEqual(s['objects'], {k: 0 for k in s['objects']}, s)
-        self.assertEqual(s['processes'], [])
-
 
 class TrafficPolledDoorbells(Traffic):
     """What differs is how a doorbell is seen: an inline message, one of many packets, the longest."""
@@ -198,6 +209,75 @@ class TrafficAsOrdinaryUser(Traffic):
     sizes = ('2', '65536', '8388608')
     ucx_tests = ('tag_lat', 'ucp_get', 'ucp_cswap')
     tagged = Traffic.tagged[1:]
+
+
+class OnDemand(Pairs):
+    """
+    On-demand paging. ibv_rc_pingpong's options for it are among the other tests.
+
+    UCX 1.13 registers memory on demand if a program does not want to wait (ucx_perftest -B), without
+    QPs made by DEVX (uct_ib_mlx5_devx_check_odp()), and up to a size that is 0 unless it is set.
+    The buffers are untouched, so that the adapter comes to absent pages first.
+    """
+    tests = ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_am_lat')
+    size = 300000
+    no_devx = {'UCX_IB_MLX5_DEVX': 'n'}
+    devx_keys = {'UCX_IB_MLX5_DEVX_OBJECTS': ''}
+    devx_dc = {'UCX_IB_MLX5_DEVX_OBJECTS': 'rcsrq,dct,dcsrq,dci'}
+
+    def test_perftest(self):
+        for prog in ('ib_send_bw', 'ib_write_bw', 'ib_read_bw', 'ib_send_lat'):
+            with self.subTest(prog):
+                self.both(prog, '-F', '-n', '100', '--odp')
+
+    def on_demand(self, tls, env, tests=tests, size=size):
+        env = {'UCX_IB_REG_METHODS': 'rcache', 'UCX_IB_ODP_MAX_SIZE': 'inf', **env}
+        outs = self.ucx(tls, tests, size, env, ('-B',), ('--trace=fw,mem',))
+        for out in outs:
+            keys = {int(index, 0) << 8 | int(low or '0', 0) for low, index in re.findall(
+                r'CREATE_MKEY(?=.*pg_access=1)(?:.*mkey_7_0=(\w+))?.*mkey_index=(\w+)', out)}
+            self.assertTrue(keys, out)
+            yield keys, {int(k, 16) for k in re.findall(r'mem: key (\w+): \d+ page faults', out)}
+
+    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    def test_ucx_all_transports(self):
+        """Each end's adapter reaches pages by keys that are on demand: it found some absent."""
+        for tls, env in (('rc_v', self.no_devx), ('rc_v', self.devx_keys), ('rc_x', self.no_devx),
+                         ('rc_x', self.devx_keys), ('dc_x', self.no_devx), ('dc_x', self.devx_dc)):
+            with self.subTest(tls, **env):
+                found = list(self.on_demand(tls, env))
+                self.assertTrue(any(faulted for _, faulted in found), found)
+                made = set().union(*(keys for keys, _ in found))
+                self.assertLessEqual(set().union(*(faulted for _, faulted in found)), made)
+
+    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    def test_ucx_atomics(self):
+        """The keys of atomics are KSM keys over on-demand ones with DEVX."""
+        for env in (self.no_devx, self.devx_keys):
+            with self.subTest(**env):
+                list(self.on_demand('rc_x', env, ('ucp_fadd', 'ucp_swap', 'ucp_cswap'), 8))
+
+    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    def test_ucx_prefetch(self):
+        """UCX asks for all pages when it registers (ibv_advise_mr), so that none is absent later."""
+        for tls in ('rc_v', 'dc_x'):
+            with self.subTest(tls):
+                for _, faulted in self.on_demand(tls, {**self.no_devx, 'UCX_IB_ODP_PREFETCH': 'y'}):
+                    self.assertEqual(faulted, set())
+
+    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    def test_ucx_everything(self):
+        """
+        One key for all memory (UCX_IB_REG_METHODS=odp). UCX 1.13.1 dies of it at its end, on a card, too:
+        uct_ib_md_release_reg_method() hands the key to uct_ib_mem_dereg(), which takes parameters.
+        """
+        env = {'UCX_IB_REG_METHODS': 'odp,direct', 'UCX_HANDLE_ERRORS': 'none', **self.no_devx}
+        for tls in ('rc_v', 'dc_x'):
+            with self.subTest(tls):
+                found = ''.join(self.ucx(tls, ('tag_lat',), self.size, env, (), ('--trace=fw,mem',),
+                                         (0, -signal.SIGSEGV)))
+                self.assertRegex(found, r'CREATE_MKEY.*pg_access=1.* len=0xf{16},')
+                self.assertRegex(found, r'mem: key \w+: \d+ page faults')
 
 
 if __name__ == '__main__':
