@@ -74,9 +74,9 @@ static void touch(struct seg *s, struct touch *t, struct mem_slot mem, uint64_t 
  * Makes [va, va + len) of a process's memory present. No gate guards it: what is read is thrown
  * away, so it may be read after the key has become void.
  */
-static void page_in(struct seg *s, struct hw_mkey *mk, struct mem_slot mem, uint64_t va,
-		    uint64_t len)
+static void page_in(struct seg *s, uint32_t key, struct mem_slot mem, uint64_t va, uint64_t len)
 {
+	struct hw_mkey *mk;
 	struct touch t;
 	uint64_t before, n;
 
@@ -84,10 +84,12 @@ static void page_in(struct seg *s, struct hw_mkey *mk, struct mem_slot mem, uint
 	before = faults_now();
 	touch(s, &t, mem, va, va + len);
 	n = faults_now() - before;
-	if (!n)
+	mk = n ? hw_mkey(s, key) : NULL;
+	/* This thread may have been stopped meanwhile: its key may be gone, and another there. */
+	if (!mk || !atomic_load_explicit(&mk->valid, memory_order_acquire) || mk->key != key)
 		return;
 	atomic_fetch_add_explicit(&mk->faults, n, memory_order_relaxed);
-	TRACE(LOG_MEM, "key %x: %lu page faults at %lx, %lu bytes", mk->key, (unsigned long)n,
+	TRACE(LOG_MEM, "key %x: %lu page faults at %lx, %lu bytes", key, (unsigned long)n,
 	      (unsigned long)va, (unsigned long)len);
 }
 
@@ -101,7 +103,7 @@ static void page_in_pieces(struct seg *s, const struct hw_mkey *list, uint64_t a
 		if (xlt_leaf(s, &mk, &at, &part, ENG_ANY_QP, 0))
 			return;
 		if (mk && mk->odp)
-			page_in(s, hw_mkey(s, mk->key), mk->mem, mk->va + (at - mk->start), part);
+			page_in(s, mk->key, mk->mem, mk->va + (at - mk->start), part);
 		addr += part;
 		len -= part;
 	}
@@ -111,11 +113,11 @@ void odp_page_in(struct seg *s, const struct eng_sgl *l, uint64_t len)
 {
 	for (uint32_t i = 0; i < l->n && len; i++) {
 		uint64_t n = l->v[i].len < len ? l->v[i].len : len;
-		struct hw_mkey *mk = l->odp >> i & 1 ? hw_mkey(s, l->odp_key[i]) : NULL;
+		const struct hw_mkey *mk = l->odp >> i & 1 ? hw_mkey(s, l->odp_key[i]) : NULL;
 
 		len -= n;
 		if (mk && mk->odp)
-			page_in(s, mk, l->mem[i], l->v[i].va, n);
+			page_in(s, l->odp_key[i], l->mem[i], l->v[i].va, n);
 		else if (mk)
 			page_in_pieces(s, mk, l->v[i].va, n);
 	}
