@@ -109,12 +109,13 @@ static void ib_end(struct seg *s, uint32_t port, void *arg)
 }
 
 /* An adapter delivers to its own port itself; switches deliver to the others by their tables. */
-static void ib_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k, bool first,
-		     struct eng_reach *x)
+static void ib_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k,
+		     enum eng_count_how how, struct eng_reach *x)
 {
 	const struct hw_port *own = r->port;
 
-	fab_mcast(r->s, r->own->port, LAYOUT_GET32(wqe_av, av, rlid), k, first, ib_end, x);
+	fab_mcast(r->s, r->own->port, LAYOUT_GET32(wqe_av, av, rlid), k, how == ENG_COUNT_FIRST,
+		  ib_end, x);
 	for (uint32_t i = 0; own->state == IB_PORT_ACTIVE && i < x->n; i++) {
 		const struct hw_port *p = hw_port(r->s, x->port[i]);
 
@@ -209,15 +210,15 @@ static void eth_cqe(const struct eng_run *r, const struct hw_port *at, uint32_t 
  * Ethernet switches forward the datagram to every port that has a link; adapters accept the MAC
  * address of the group.
  */
-static void eth_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k, bool first,
-		      struct eng_reach *x)
+static void eth_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k,
+		      enum eng_count_how how, struct eng_reach *x)
 {
 	const uint8_t *mgid = av + WQE_AV_RGID;
 	struct fab_path path;
 	uint8_t mac[6];
 
 	fab_path(r->s, r->own->port, FAB_ETH_BIT, &path);
-	if (first)
+	if (how == ENG_COUNT_FIRST)
 		fab_path_count(r->s, &path, k);
 	ib_gid_mcast_mac(mgid, mac);
 	if (memcmp(mac, av + WQE_AV_RMAC, sizeof(mac)) || !fab_roce_carries(r->net, mgid))
@@ -229,7 +230,8 @@ static void eth_reach(struct eng_run *r, const uint8_t *av, const struct fab_pkt
 		if (!fab_path_passes(r->s, &path, k))
 			continue;
 		x->got |= UINT64_C(1) << i;
-		fab_count_received(r->s, x->port[i], k);
+		if (how != ENG_COUNT_NOT)
+			fab_count_received(r->s, x->port[i], k);
 	}
 }
 

@@ -18,6 +18,12 @@ struct eng_reach {
 	uint32_t port[ENG_REACH_MAX];
 };
 
+enum eng_count_how {
+	ENG_COUNT_FIRST, /* the group's first ports: at the sender, too */
+	ENG_COUNT_MORE,  /* further ports */
+	ENG_COUNT_NOT,   /* ports where an earlier attempt has counted it */
+};
+
 struct eng_link {
 	uint32_t headers; /* octets that counters count in front of the network header */
 	/* An address vector has on Ethernet the priority above the lowest bit (create_ib_ah()). */
@@ -37,12 +43,9 @@ struct eng_link {
 	/* The message's origin in the CQE of its receive, at port `at`; sl or the priority. */
 	void (*cqe)(const struct eng_run *r, const struct hw_port *at, uint32_t path_bits,
 		    uint32_t dlid, uint32_t sl, uint8_t *cqe);
-	/*
-	 * Finds which ports of `x` the datagram reaches, and counts it there. `first`: also counts
-	 * it at the sender.
-	 */
-	void (*reach)(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k, bool first,
-		      struct eng_reach *x);
+	/* Finds which ports of `x` the datagram reaches, and counts it where it passes. */
+	void (*reach)(struct eng_run *r, const uint8_t *av, const struct fab_pkts *k,
+		      enum eng_count_how how, struct eng_reach *x);
 
 	/*
 	 * For captures: addresses of the packets of a connected QP, and of a datagram. False: it

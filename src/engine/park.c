@@ -127,10 +127,28 @@ bool park_ready(struct hw_qp *qp)
 	       eng_clock() >= atomic_load(&qp->park_deadline);
 }
 
-bool park_patience_ends(struct hw_qp *qp)
+/* Is a process stopped without which nothing can be delivered to the peer? */
+static bool waits_for_stopped(struct seg *s, const struct hw_qp *peer)
 {
-	return atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_LOCK &&
-	       eng_clock() - qp->locked_since >= ENG_PATIENCE_NS;
+	const struct hw_cq *cq = hw_cq(s, peer->cqn_rcv);
+	const struct hw_srq *srq = peer->srqn != SEG_NONE ? hw_srq(s, peer->srqn) : NULL;
+
+	return seg_lock_stopped(s, &peer->rq_lock) || (cq && seg_lock_stopped(s, &cq->lock)) ||
+	       (srq && seg_lock_stopped(s, &srq->lock)) || mem_fetch_stopped(s, peer->mem);
+}
+
+bool park_patience_ends(struct seg *s, struct hw_qp *qp, const struct hw_qp *peer)
+{
+	bool again = atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_LOCK;
+	uint64_t now = eng_clock();
+
+	if (!waits_for_stopped(s, peer))
+		qp->stopped_since = 0;
+	else if (!again || !qp->stopped_since)
+		qp->stopped_since = now;
+	else if (now - qp->stopped_since >= ENG_PATIENCE_NS)
+		return true;
+	return again && now - qp->locked_since >= SEG_LOCK_HUNG_NS;
 }
 
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend)

@@ -43,7 +43,7 @@ struct hw_srq;
  * scheduler with more threads than processors.
  */
 #define ENG_ACK_WAIT_NS (50 * NSEC_PER_MSEC)
-/* How long a message without acknowledgement waits for a lock, which a stopped peer may hold. */
+/* How long a message without acknowledgement waits for a lock whose holder is stopped. */
 #define ENG_PATIENCE_NS (500 * NSEC_PER_MSEC)
 
 /* The outcome of executing one WQE. */
@@ -713,8 +713,11 @@ void park_poll_arm(struct seg *s, uint32_t cqn);
 /* Make that process's device thread check all its queues. */
 void park_rouse(struct seg *s, uint32_t slot);
 bool park_ready(struct hw_qp *qp);
-/* Has this QP's WQE waited ENG_PATIENCE_NS for a lock? */
-bool park_patience_ends(struct hw_qp *qp);
+/*
+ * A lock at the peer could not be taken: give up a message that has no acknowledgement? True after
+ * ENG_PATIENCE_NS in which the lock's holder was found stopped, or after SEG_LOCK_HUNG_NS.
+ */
+bool park_patience_ends(struct seg *s, struct hw_qp *qp, const struct hw_qp *peer);
 /*
  * Asks the process's device thread to look within ENG_LOOK_NS; wakes it only if it would sleep
  * longer.

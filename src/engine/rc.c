@@ -496,7 +496,7 @@ enum eng_out rc_execute(struct eng_run *r)
 	} else if (out == ENG_DONE) {
 		r->byte_cnt = (uint32_t)r->local.len;
 	} else if (!eng_acks(t) && out != ENG_AGAIN &&
-		   (out != ENG_LOCKED || park_patience_ends(r->qp)) &&
+		   (out != ENG_LOCKED || park_patience_ends(r->s, r->qp, peer)) &&
 		   (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
 		/* An unacknowledged requester gets no answer. */
 		r->qp->next_send_psn =

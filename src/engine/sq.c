@@ -173,6 +173,7 @@ static void advance(struct eng_run *r)
 {
 	r->qp->sq_out = 0;
 	r->qp->took = 0;
+	r->qp->mc_at = 0;
 	ack_end(r->qp);
 	atomic_store_explicit(&r->qp->park, HW_PARK_NO, memory_order_relaxed);
 	atomic_store_explicit(&r->qp->sq_ci, (r->ci + r->nbb) & 0xffff, memory_order_release);

@@ -211,6 +211,7 @@ bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		qp->sq_out = 0;
 		qp->sq_drain = 0;
 		qp->took = 0;
+		qp->mc_at = 0;
 		ack_end(qp);
 		atomic_store(&qp->sq_ci, ci);
 	}
@@ -337,6 +338,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	qp->sq_out = 0;
 	qp->sq_drain = 0;
 	qp->took = 0;
+	qp->mc_at = 0;
 	ack_end(qp);
 	qp->sq_fail = 0;
 	qp->nerrored = 0;

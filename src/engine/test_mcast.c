@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Datagrams to multicast groups: which QPs receive them. */
 #include "engine/test.h"
+#include "fabric/count.h"
 #include "hw/flags.h"
 #include "hw/mcg.h"
 #include "hw/port.h"
@@ -153,6 +154,63 @@ static void a_sender_hears_of_its_own_fault(void **state)
 	t_qp_free(b);
 }
 
+/*
+ * The locks of two members are held for a while by threads that get no processor: all members get
+ * the datagram, each one once, and it is counted once.
+ */
+static void members_whose_locks_are_held_get_it_late(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *a = member(t, 0), *b = member(t, 1), *c = member(t, 1), *d = member(t, 0);
+	uint64_t sent;
+
+	attach(t, b);
+	attach(t, c);
+	attach(t, d);
+	send_to(a, mgid);
+	t_expect_done(a, MLX5_OPCODE_SEND, 0);
+	got(b);
+	got(c);
+	got(d);
+	sent = fab_counted(&t->s, t->port[0], HW_CTR_XMIT_PKTS);
+	t_recv_at(b, 0, 100);
+	t_recv_at(c, 0, 100);
+	t_recv_at(d, 0, 100);
+
+	assert_int_equal(seg_lock(&t->s, &c->hw->rq_lock, 0), 0);
+	assert_int_equal(seg_lock(&t->s, &d->cq.hw->lock, 0), 0);
+	send_to(a, mgid);
+	for (int i = 0; i < 3; i++) {
+		t_now += NSEC_PER_SEC;
+		eng_run_due(&t->s);
+	}
+	t_assert_empty(&a->cq);
+	assert_non_null(t_poll(&b->cq));
+	seg_unlock(&t->s, &c->hw->rq_lock);
+	t_now += NSEC_PER_SEC;
+	eng_run_due(&t->s);
+	t_assert_empty(&a->cq);
+	assert_non_null(t_poll(&c->cq));
+	seg_unlock(&t->s, &d->cq.hw->lock);
+	t_now += NSEC_PER_SEC;
+	eng_run_due(&t->s);
+	assert_non_null(t_poll(&d->cq));
+	t_assert_empty(&b->cq);
+	t_assert_empty(&c->cq);
+	assert_non_null(t_poll(&a->cq));
+	assert_int_equal(fab_counted(&t->s, t->port[0], HW_CTR_XMIT_PKTS), 2 * sent);
+	assert_int_equal(fab_counted(&t->s, t->port[1], HW_CTR_RCV_PKTS), 2 * sent);
+
+	/* The next datagram begins with the first member again. */
+	t_recv_at(b, 0, 100);
+	send_to(a, mgid);
+	assert_non_null(t_poll(&b->cq));
+	t_qp_free(a);
+	t_qp_free(b);
+	t_qp_free(c);
+	t_qp_free(d);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, tb_setup, tb_teardown)
@@ -161,6 +219,7 @@ int main(void)
 		T(a_member_may_want_nothing_of_its_own),
 		T(others_do_not_get_it),
 		T(a_sender_hears_of_its_own_fault),
+		T(members_whose_locks_are_held_get_it_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -337,6 +337,29 @@ static void members_everywhere_get_it(void **state)
 	}
 }
 
+/* A member's lock is held for a while: the datagram is counted once. */
+static void a_late_member_is_counted_once(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *from = roce_ud(t, 0), *x = member(t, 1, mgid6), *y = member(t, 1, mgid6);
+
+	assert_int_equal(seg_lock(&t->s, &y->hw->rq_lock, 0), 0);
+	mcast(from, V2_LOCAL, mgid6, MAC6);
+	t_now += NSEC_PER_SEC;
+	eng_run_due(&t->s);
+	seg_unlock(&t->s, &y->hw->rq_lock);
+	assert_true(got(x));
+	t_now += NSEC_PER_SEC;
+	eng_run_due(&t->s);
+	assert_true(got(y));
+	assert_false(got(x));
+	assert_true(t_poll(&from->cq));
+	assert_int_equal(fab_counted(&t->s, t->port[0], HW_CTR_XMIT_MCAST), 1);
+	assert_int_equal(fab_counted(&t->s, t->port[1], HW_CTR_RCV_MCAST), 1);
+	roce_free(x, y);
+	t_qp_free(from);
+}
+
 static void multicast_that_nobody_gets(void **state)
 {
 	struct tb *t = *state;
@@ -450,6 +473,7 @@ int main(void)
 		T(v1_has_any_gid),
 		T(longer_than_the_mtu),
 		T(members_everywhere_get_it),
+		T(a_late_member_is_counted_once),
 		T(multicast_that_nobody_gets),
 		cmocka_unit_test_setup_teardown(captured_by_each_gid, capture_setup,
 						capture_teardown),

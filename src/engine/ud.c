@@ -210,7 +210,10 @@ static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, cons
 	return out;
 }
 
-/* Deliver to one member. ENG_FAILED: the sender's error, so no member can get it. */
+/*
+ * Deliver to one member. ENG_FAILED: the sender's error, so no member can get it. ENG_LOCKED: try
+ * this member again.
+ */
 static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
 			      struct hw_qp *peer, uint32_t qpn, const struct eng_reach *x)
 {
@@ -227,31 +230,43 @@ static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const s
 			return ENG_FAILED;
 		}
 	}
+	if (out == ENG_LOCKED && !park_patience_ends(r->s, r->qp, peer))
+		return ENG_LOCKED;
 	return out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT ? out : ENG_SILENT;
 }
 
-/* Deliver to every QP of the group, except those that cannot receive now. */
+/*
+ * Deliver to every QP of the group, except those that cannot receive. If a member's lock is held,
+ * the next attempt continues there, and counts no packets that were counted before.
+ */
 static enum eng_out ud_multicast(struct eng_run *r, const struct ud_av *av, const struct eng_op *op,
 				 struct fab_pkts *pkts)
 {
 	const uint8_t *mgid = av->seg + WQE_AV_RGID;
-	uint32_t from = hw_mcg_next(r->s, mgid, 0), to = from;
+	uint32_t from = hw_mcg_next(r->s, mgid, 0), to = from, at = r->qp->mc_at;
+	enum eng_count_how how = at ? ENG_COUNT_NOT : ENG_COUNT_FIRST;
 	struct eng_reach x;
-	bool first = true;
 
 	pkts->multicast = true;
 	do {
 		reach_collect(r, mgid, &to, &x);
-		r->link->reach(r, av->seg, pkts, first, &x);
-		first = false;
+		if (how == ENG_COUNT_NOT && from >= at)
+			how = ENG_COUNT_MORE;
+		r->link->reach(r, av->seg, pkts, how, &x);
+		if (how == ENG_COUNT_FIRST)
+			how = ENG_COUNT_MORE;
 		for (; from < to; from = hw_mcg_next(r->s, mgid, from + 1)) {
 			uint32_t qpn;
 			struct hw_qp *peer = ud_member_qp(r->s, from, mgid, &qpn);
+			enum eng_out out;
 
-			if (!peer || (peer == r->qp && peer->block_lb_mc))
+			if (from + 1 < at || !peer || (peer == r->qp && peer->block_lb_mc))
 				continue;
-			if (ud_member(r, av, op, peer, qpn, &x) == ENG_FAILED)
-				return ENG_FAILED;
+			out = ud_member(r, av, op, peer, qpn, &x);
+			if (out == ENG_LOCKED)
+				r->qp->mc_at = from + 1;
+			if (out != ENG_SILENT)
+				return out;
 		}
 		from = to;
 	} while (to != SEG_NONE);
@@ -281,6 +296,7 @@ static enum eng_out ud_arrive(struct eng_run *r, const struct ud_av *av, struct 
 	return out;
 }
 
+/* Of its results ENG_LOCKED means: try again. */
 static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const struct eng_op *op)
 {
 	enum eng_out out = ENG_SILENT;
@@ -293,6 +309,8 @@ static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const 
 	peer = hw_qp(r->s, av->dqpn);
 	if (way_find(r, r->qp, &av->to, &r->path) && fab_path_passes(r->s, &r->path, &pkts) && peer)
 		out = ud_arrive(r, av, peer, op);
+	if (out == ENG_LOCKED && park_patience_ends(r->s, r->qp, peer))
+		out = ENG_SILENT;
 	if (out != ENG_LOCKED && out != ENG_AGAIN)
 		fab_path_count(r->s, &r->path, &pkts);
 	return out;
@@ -321,11 +339,8 @@ enum eng_out ud_execute(struct eng_run *r)
 	out = ud_deliver(r, &av, op);
 	if (out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT)
 		return ENG_FAILED;
-	if (out == ENG_AGAIN)
-		return ENG_AGAIN;
-	/* The holder of the lock may merely be waiting for a processor: retry. */
-	if (out == ENG_LOCKED && !park_patience_ends(r->qp))
-		return ENG_LOCKED;
+	if (out == ENG_AGAIN || out == ENG_LOCKED)
+		return out;
 	if (out != ENG_DONE)
 		TRACE(LOG_CQE, "qp %x: datagram to qp %x dropped (%d)", r->qpn, av.dqpn, out);
 	r->byte_cnt = (uint32_t)len;

@@ -123,9 +123,13 @@ struct hw_qp {
 	 * waits too long, its responder ends the wait.
 	 */
 	_Atomic uint32_t ack_seq;
-	_Atomic uint32_t ud_dest;  /* UD: destination of the current WQE */
+	_Atomic uint32_t ud_dest; /* UD: destination of the current WQE */
+	/* UD: 1 + the attachment at which the current WQE to a group continues; 0: at the first */
+	uint32_t mc_at;
 	_Atomic uint32_t xrc_srqn; /* XRC: the SRQ that the current WQE names; 0: not known yet */
 	uint64_t locked_since; /* in HW_PARK_LOCK without a break since this time, clock_now_ns() */
+	uint64_t stopped_since; /* ... and for a stopped holder since this time; 0: for one that
+				   runs */
 	_Atomic uint32_t
 		flush_pending; /* HW_PEND_*: the lock's holder does it, or else the device thread */
 	uint32_t sq_fail;      /* qp_fail() notes the failure here */

@@ -392,3 +392,11 @@ bool seg_lock_orphaned(struct seg *s, struct seg_lock *l)
 
 	return LOCK_OWNER(w) && LOCK_OWNER(w) != seg_lock_me(s) && owner_gone(s, w, true);
 }
+
+bool seg_lock_stopped(struct seg *s, const struct seg_lock *l)
+{
+	uint32_t w = atomic_load(&l->word);
+
+	return LOCK_OWNER(w) && LOCK_OWNER(w) != seg_lock_me(s) &&
+	       seg_proc_stopped(s, LOCK_SLOT(w));
+}

@@ -105,7 +105,11 @@ static inline bool seg_lock_has_turn(const struct seg *s, const struct seg_lock 
 }
 bool seg_lock_keep(struct seg *s, struct seg_lock *l, uint16_t turn);
 void seg_unlock_turn(struct seg *s, struct seg_lock *l, uint16_t turn);
-/* Is its holder dead? Makes system calls when the lock is held: not for a hot path. */
+/*
+ * Is its holder dead, or stopped as in seg_proc_stopped()? Make system calls when the lock is held:
+ * not for a hot path.
+ */
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l);
+bool seg_lock_stopped(struct seg *s, const struct seg_lock *l);
 
 #endif

@@ -51,6 +51,8 @@ int mem_writev(struct seg *s, struct mem_slot m, const struct mem_vec *to, unsig
  * wanted, or the supervisor has not answered yet and the descriptor stays wanted.
  */
 bool mem_fetch(struct seg *s, uint64_t wait_ns);
+/* Is the descriptor of that process wanted while the supervisor is stopped? */
+bool mem_fetch_stopped(struct seg *s, struct mem_slot m);
 
 /*
  * From any slot to any slot: one call if either is this process's, else through a bounce buffer on

@@ -263,6 +263,21 @@ bool mem_fetch(struct seg *s, uint64_t wait_ns)
 	return done;
 }
 
+bool mem_fetch_stopped(struct seg *s, struct mem_slot m)
+{
+	uint64_t want = atomic_load_explicit(&s->memget.want, memory_order_relaxed);
+
+	if (!want || SEG_MEMFD_WHO(want) != who(m))
+		return false;
+	seg_for_each_live (s, SEG_T_PROC, i) {
+		const struct seg_proc *p = seg_at(s, SEG_T_PROC, i);
+
+		if (p->host == SEG_NONE && p->pid == s->hdr->supervisor_pid)
+			return seg_proc_stopped(s, i);
+	}
+	return true;
+}
+
 void memfd_forked(struct seg *s)
 {
 	struct seg_memget *g = &s->memget;
