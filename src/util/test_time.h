@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -41,6 +42,20 @@ static inline uint64_t test_own_ns(void)
 		now = test_waited_ns();
 	} while (now != waited);
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec - waited;
+}
+
+/*
+ * How often this thread has gone to sleep, so far. A wait sleeps in slices of a millisecond or
+ * less, so their number tells a short wait from a long one on any machine, and a pause of the
+ * machine adds none: TEST_SHORT sleeps are far less than those of SEG_LOCK_CTRL_NS.
+ */
+#define TEST_SHORT 500
+static inline long test_sleeps(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	return u.ru_nvcsw;
 }
 
 /*
