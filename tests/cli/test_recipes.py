@@ -93,6 +93,17 @@ class Recipes(unittest.TestCase):
                 self.assertIn('--require-traffic', d.text, d.name)
                 self.assertIn('--timeout', d.text, d.name)
 
+    def test_no_recipe_waits_for_a_server_that_has_ended(self):
+        """The text up to the loop's end, with a server that ends at once."""
+        waiting = [d for page in PAGES for d in displays(page) if '\nuntil ' in d.text]
+        self.assertTrue(waiting)
+        for d in waiting:
+            with self.subTest(d.name):
+                loop = re.search(r'^softhca run(?:[^\n]*\\\n)*[^\n]*&$(\nuntil .*?; done)$', d.text, re.M | re.S)
+                script = 'port=1\nfalse &' + loop.group(1)
+                subprocess.run(['sh', '-e', '-c', script], cwd=self.work, env=self.env, timeout=TIMEOUT,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
     def test_there_are_recipes_for_each_section(self):
         with open(os.path.join(TOP, 'doc/man/softhca-recipes.7'), encoding='utf-8') as f:
             sections = re.split(r'^\.Ss ', f.read(), flags=re.M)[1:]
