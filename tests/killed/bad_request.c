@@ -2,7 +2,7 @@
 /*
  * A requester is killed at a random moment of the request that fails its peer: bad_request [kills].
  * Afterwards the peer is unchanged, or in ERR with every receive flushed, and with its async event.
- * Prints the counts; status 1 if a peer was left half-way.
+ * Prints the counts; status 1 if a peer was left half-way, after which it stops.
  */
 #include "ends.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define RECEIVES 8000
-#define SOON_S 5
+#define HANGS_S 60 /* what is owed does not come later than that, on any machine */
 
 static struct end e;
 static unsigned long kills, failed, unflushed, silent, twice;
@@ -50,7 +50,7 @@ static enum ibv_qp_state state(void)
 /* The QP is in ERR: all its receives are flushed, and there was one event. */
 static void expect_flushed(void)
 {
-	double end = now_s() + SOON_S;
+	double end = now_s() + HANGS_S;
 	struct ibv_async_event ev;
 	struct ibv_wc wc[256];
 	int n, left = RECEIVES, events = 0;
@@ -119,7 +119,8 @@ int main(int argc, char **argv)
 		return sender();
 	end_open(&e, T_RC, RECEIVES);
 	fcntl(e.ctx->async_fd, F_SETFL, O_NONBLOCK);
-	for (end = now_s() + stress_seconds(4); kills < max && (max != ~0ul || now_s() < end);)
+	for (end = now_s() + stress_seconds(4);
+	     kills < max && (max != ~0ul || now_s() < end) && !unflushed && !silent;)
 		one(argv[0], &seed);
 	printf("%lu kills, %lu peers failed: %lu not flushed, %lu without an event, %lu with two\n",
 	       kills, failed, unflushed, silent, twice);
