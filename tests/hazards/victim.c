@@ -11,6 +11,7 @@
  * during a slow open is printed.
  */
 #include "rc.h"
+#include "util/test_time.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +32,7 @@
 #define DEPTH 16
 #define QKEY 0x1ee
 #define DC_KEY 0x1eeee
-#define SLOW 0.1   /* seconds, beyond the delays of the machine itself */
+#define SLOW 0.1   /* seconds, without waits for a processor and delays of the machine itself */
 #define TOO_SLOW 3 /* test_victims.py */
 
 /* ---- transports ---- */
@@ -343,7 +344,10 @@ static pid_t new_victim(int sock, int *to)
 
 /* ---- the observers ---- */
 
-/* The longest delay of a thread by this machine, and the longest open and close. */
+/*
+ * The longest delay of a thread by this machine, and the longest open and close without the time
+ * that it waited for a processor.
+ */
 struct watched {
 	_Atomic double worst;
 	_Atomic bool stop;
@@ -356,6 +360,20 @@ static struct {
 	_Atomic bool go;
 } * opener;
 static pid_t opener_pid;
+
+/* How long this thread waited for a processor so far; and the supervisor, which serves its opens.
+ */
+static double starved(void)
+{
+	return 1e-9 * (double)test_waited_ns();
+}
+
+static double starved_both(void)
+{
+	const char *pid = getenv("SUPERVISOR");
+
+	return starved() + (pid ? 1e-9 * (double)test_starved_ns(atoi(pid)) : 0);
+}
 
 static void note(struct watched *w, double t)
 {
@@ -425,12 +443,14 @@ static void look_at_slow_open(void)
 
 static void *watch_machine(void *arg)
 {
-	while (!machine.stop) {
-		double t = rc_now();
+	double last = rc_now(), now;
 
+	while (!machine.stop) {
 		opener->go = true;
 		usleep(1000);
-		note(&machine, rc_now() - t);
+		now = rc_now(); /* without a gap, so that no pause of the machine is missed */
+		note(&machine, now - last);
+		last = now;
 		look_at_slow_open();
 	}
 	return NULL;
@@ -443,13 +463,14 @@ static void __attribute__((noreturn)) open_and_close(void)
 		sched_yield();
 	while (!opener->w.stop) {
 		struct rc_end e = {0};
-		double t = rc_now();
+		double was = starved_both(), t = rc_now();
 
 		opener->since = t;
 		rc_open(&e);
 		CHECK(!ibv_close_device(e.ctx));
 		opener->since = 0;
-		note(&opener->w, rc_now() - t);
+		t = rc_now() - t;
+		note(&opener->w, t - (starved_both() - was));
 		opener->count++;
 	}
 	_exit(0);
@@ -574,10 +595,11 @@ int main(int argc, char **argv)
 	/* A busy machine may need longer for one of each than the test is to take. */
 	for (n = 0; n < rounds && (!n || !opener->count || rc_now() < end); n++) {
 		enum ibv_wc_status st, want = tr->acked ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS;
-		double before = worst_post;
+		double before = worst_post, was = starved();
 
 		worst_post = 0;
 		st = one_round(&e, sp[0], &seed);
+		worst_post -= starved() - was;
 		if (st != want) {
 			wrong++;
 			printf("kill %u: %s\n", n, ibv_wc_status_str(st));
