@@ -258,14 +258,18 @@ static void set_source(struct seg *s, uint32_t port, const union cma_addr *dst, 
 
 uint32_t cma_route(struct seg *s, uint32_t host, const union cma_addr *dst, union cma_addr *src)
 {
-	uint32_t port = port_towards(s, host, dst);
+	uint32_t port = port_towards(s, host, dst), own;
 
 	if (port == SEG_NONE)
 		return SEG_NONE;
-	if (cma_addr_zero(src))
+	if (cma_addr_zero(src)) {
 		set_source(s, port, dst, src);
-	else if (!cma_addr_loopback(src))
-		port = cma_port_by_addr(s, host, src);
+	} else if (!cma_addr_loopback(src)) {
+		own = cma_port_by_addr(s, host, src);
+		/* ip6_route_output_flags() does not ask whether the host has the address. */
+		if (own != SEG_NONE || src->sa.sa_family != AF_INET6)
+			port = own;
+	}
 	return port;
 }
 

@@ -205,6 +205,10 @@ static int look_up(struct cma_id *id)
 	struct seg *s = id->c->s;
 	uint32_t port, to;
 
+	/* ip_route_output_key_hash_rcu(): IPv4 sends only from addresses that the host has. */
+	if (id->src.sa.sa_family == AF_INET && !cma_addr_any(&id->src) &&
+	    cma_port_by_addr(s, id->host, &id->src) == SEG_NONE)
+		return -EINVAL;
 	id->found_src = id->src;
 	port = cma_route(s, id->host, &id->dst, &id->found_src);
 	/*

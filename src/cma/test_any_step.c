@@ -2,7 +2,8 @@
 /*
  * Two programs use every command of the character device. The test kills one of them before each of
  * its commands and before each MAD that arrives, or lets the n-th allocation fail, for every n. The
- * other program's ids must come to an end, and nothing may be left when it is gone, too.
+ * other program's ids must come to an end, and nothing may be left when it is gone, too. The same
+ * when the address of one end has gone before.
  */
 #define WITH_DEVICE
 #include "cma/test_world.h"
@@ -351,9 +352,15 @@ static void killed(uint32_t file)
 static void has_ended(void *arg, const struct cma_shown *s)
 {
 	static const char *const may[] = {"IDLE", "LISTEN", "DREQ_RCVD", "SIDR_REQ_RCVD"};
+	static const char *const waits[] = {"REQ_RCVD", "MRA_REQ_SENT", "REP_RCVD", "MRA_REP_SENT",
+					    "ESTABLISHED"};
 
 	for (size_t i = 0; s->cm_state && i < sizeof(may) / sizeof(may[0]); i++)
 		if (!strcmp(s->cm_state, may[i]))
+			return;
+	/* Nobody tells it of the death. It waits for its program, and for no time. */
+	for (size_t i = 0; w.gone && s->cm_state && i < sizeof(waits) / sizeof(waits[0]); i++)
+		if (!strcmp(s->cm_state, waits[i]))
 			return;
 	/* cm_dreq_handler() ignores a DREQ in this state; the client's RTU comes next. */
 	if (s->cm_state && (!t.is_half || strcmp(s->cm_state, "MRA_REP_SENT") != 0))
@@ -430,6 +437,39 @@ static void server_is_killed_on_ethernet(void **state)
 	killed_at_any_step(world_eth, SERVER);
 }
 
+/* An address goes (kernel: del_gid()): ids keep it, MADs of its GID are lost, timers run on. */
+static void address_goes_at_any_step(uint32_t host, uint32_t victim)
+{
+	uint32_t n = 1;
+	bool end;
+
+	t.fail_at = 0;
+	world_eth(NULL);
+	cma_free(w.c);
+	do {
+		end = run(n++, 0);
+		t.stop_at = 0;
+		address_goes(host);
+		idle(n % 3 * 1000); /* the victim dies at once, or while its MADs are repeated */
+		end_all(victim);
+		address_comes(host);
+	} while (!end);
+	assert_true(n > 80);
+	world_drop(NULL);
+}
+
+static void clients_address_goes(void **state)
+{
+	address_goes_at_any_step(1, CLIENT);
+	address_goes_at_any_step(1, SERVER);
+}
+
+static void servers_address_goes(void **state)
+{
+	address_goes_at_any_step(0, CLIENT);
+	address_goes_at_any_step(0, SERVER);
+}
+
 static void survive(int (*make)(void **state))
 {
 	uint32_t n = 0, ends = 0;
@@ -466,6 +506,8 @@ int main(void)
 		cmocka_unit_test(server_is_killed),
 		cmocka_unit_test(client_is_killed_on_ethernet),
 		cmocka_unit_test(server_is_killed_on_ethernet),
+		cmocka_unit_test(clients_address_goes),
+		cmocka_unit_test(servers_address_goes),
 		cmocka_unit_test(no_memory_is_survived),
 		cmocka_unit_test(no_memory_is_survived_on_ethernet),
 	};

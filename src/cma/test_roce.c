@@ -213,6 +213,141 @@ static void leaving_takes_the_event_back(void **state)
 	silence();
 }
 
+/* ---- an address goes while ids use it (del_gid(): it lives on where it is referred to) */
+
+/* ip_route_output_key_hash_rcu(): IPv4 sends from addresses of the host only. */
+static void a_bound_id_cannot_resolve(void **state)
+{
+	struct cma_id *id = id_of(1, RDMA_PS_TCP, WHO(ACTIVE));
+
+	assert_int_equal(try_bind(id, "127.1.0.2", 7000), 0);
+	address_goes(1);
+	turn();
+	silence();
+	assert_int_equal(try_resolve(id, "127.1.0.1", 7000), -EINVAL);
+	assert_int_equal(cma_id_state(id), CMA_ADDR_BOUND);
+	address_comes(1);
+	assert_int_equal(try_resolve(id, "127.1.0.1", 7000), 0);
+	turn();
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+}
+
+/* With IPv6 it can, as long as a route leads to the destination. */
+static void a_bound_id_of_ipv6_resolves(void **state)
+{
+	const uint8_t last[] = {1, 2, 3};
+	struct cma_id *id = id_of(1, RDMA_PS_TCP, WHO(ACTIVE));
+	uint8_t addr[16] = {0xfd};
+
+	for (size_t i = 0; i < sizeof(last); i++) {
+		addr[15] = last[i];
+		assert_int_equal(fab_if_add(&w.s, port_of(i > 0, 0), addr, sizeof(addr), 64), 0);
+	}
+	assert_int_equal(try_bind(id, "fd00::3", 7000), 0);
+	assert_int_equal(fab_if_del(&w.s, port_of(1, 0), addr, sizeof(addr), 0), 0);
+	assert_int_equal(try_resolve(id, "fd00::1", 7000), 0);
+	turn();
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+}
+
+/* process_one_req() */
+static void a_resolving_id_hears_of_it(void **state)
+{
+	struct cma_id *id = id_of(1, RDMA_PS_TCP, WHO(ACTIVE));
+
+	assert_int_equal(try_bind(id, "127.1.0.2", 7000), 0);
+	assert_int_equal(try_resolve(id, "127.1.0.77", 7000), 0);
+	address_goes(1);
+	pass(999);
+	silence();
+	pass(2);
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_ADDR_ERROR, -EINVAL);
+	assert_int_equal(cma_id_state(id), CMA_ADDR_BOUND);
+}
+
+/* cma_resolve_iboe_route() looks for no GID, and cm_init_av_by_path() has a reference to it. */
+static void a_resolved_id_connects_to_nobody(void **state)
+{
+	const struct cma_conn_param c = {.qpn = 0x11, .retry_count = 7};
+	struct cma_id *l = listener(0, RDMA_PS_TCP, "0.0.0.0", 7000, WHO(PASSIVE));
+	struct cma_id *id = id_of(1, RDMA_PS_TCP, WHO(ACTIVE));
+
+	assert_non_null(l);
+	assert_int_equal(try_resolve(id, "127.1.0.1", 7000), 0);
+	turn();
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	address_goes(1);
+	assert_int_equal(CALL(cma_resolve_route(id, 2000)), 0);
+	turn();
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+	assert_int_equal(CALL(cma_connect(id, &c, NULL)), 0);
+	pass(600000);
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+	silence();
+}
+
+/* Both ends of a connection, and their events after the client's address has gone. */
+static void a_connection_ends_by_time(void **state)
+{
+	const struct cma_conn_param c = {.qpn = 0x11, .retry_count = 7}, d = {.qpn = 0x12};
+	struct cma_id *l = listener(0, RDMA_PS_TCP, "0.0.0.0", 7000, WHO(PASSIVE));
+	struct cma_id *id = routed(1, RDMA_PS_TCP, "127.1.0.1", 7000, WHO(ACTIVE)), *peer;
+
+	assert_non_null(l);
+	assert_int_equal(CALL(cma_connect(id, &c, NULL)), 0);
+	turn();
+	peer = heard(WHO(PASSIVE), RDMA_CM_EVENT_CONNECT_REQUEST, 0)->id;
+	assert_int_equal(CALL(cma_accept(peer, &d, NULL)), 0);
+	turn();
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+	assert_int_equal(CALL(cma_accept(id, NULL, NULL)), 0);
+	turn();
+	heard(WHO(PASSIVE), RDMA_CM_EVENT_ESTABLISHED, 0);
+	address_goes(1);
+	pass(600000);
+	silence();
+	assert_int_equal(CALL(cma_disconnect(id)), 0);
+	pass(600000);
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+	silence(); /* the other end knows of nothing */
+	assert_int_equal(CALL(cma_disconnect(peer)), 0);
+	pass(600000);
+	heard(WHO(PASSIVE), RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT);
+	heard(WHO(PASSIVE), RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
+	silence();
+}
+
+/* In timewait nothing is sent. */
+static void timewait_ends_as_ever(void **state)
+{
+	const struct cma_conn_param c = {.qpn = 0x11, .retry_count = 7}, d = {.qpn = 0x12};
+	struct cma_id *l = listener(0, RDMA_PS_TCP, "0.0.0.0", 7000, WHO(PASSIVE));
+	struct cma_id *id = routed(1, RDMA_PS_TCP, "127.1.0.1", 7000, WHO(ACTIVE)), *peer;
+
+	assert_non_null(l);
+	assert_int_equal(CALL(cma_connect(id, &c, NULL)), 0);
+	turn();
+	peer = heard(WHO(PASSIVE), RDMA_CM_EVENT_CONNECT_REQUEST, 0)->id;
+	assert_int_equal(CALL(cma_accept(peer, &d, NULL)), 0);
+	turn();
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+	assert_int_equal(CALL(cma_accept(id, NULL, NULL)), 0);
+	turn();
+	heard(WHO(PASSIVE), RDMA_CM_EVENT_ESTABLISHED, 0);
+	assert_int_equal(CALL(cma_disconnect(id)), 0);
+	turn();
+	heard(WHO(PASSIVE), RDMA_CM_EVENT_DISCONNECTED, 0);
+	assert_int_equal(CALL(cma_disconnect(peer)), 0);
+	turn();
+	heard(WHO(ACTIVE), RDMA_CM_EVENT_DISCONNECTED, 0);
+	address_goes(1);
+	pass(600000);
+	assert_int_equal(w.nlog - w.read, 2);
+	assert_int_equal(w.log[w.read % 64].e.event, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+	assert_int_equal(w.log[(w.read + 1) % 64].e.event, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +361,12 @@ int main(void)
 		ETHERNET(resolves_a_datagram_service),
 		ETHERNET(a_group_is_joined_at_once),
 		ETHERNET(leaving_takes_the_event_back),
+		ETHERNET(a_bound_id_cannot_resolve),
+		ETHERNET(a_bound_id_of_ipv6_resolves),
+		ETHERNET(a_resolving_id_hears_of_it),
+		ETHERNET(a_resolved_id_connects_to_nobody),
+		ETHERNET(a_connection_ends_by_time),
+		ETHERNET(timewait_ends_as_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,7 @@ static struct world {
 	uint64_t now;
 	uint32_t host[HOSTS];
 	bool lose_sa, lose_cm, in_call;
+	bool gone;          /* an address has gone: what leaves from it is lost */
 	uint16_t sa_status; /* the SA answers with that */
 	uint32_t sa_sent, cm_sent;
 	uint64_t pushed;
@@ -116,7 +117,11 @@ static void on_send(void *ctx, const struct cm_pkt *p)
 	w.cm_sent++;
 	k.slid = fab_port_addr(&w.s, p->port);
 	if (hw_port_is_eth(from)) {
-		assert_true(p->grh && fab_gid_find(from, p->sgid, p->gid_kind) >= 0);
+		assert_true(p->grh);
+		if (fab_gid_find(from, p->sgid, p->gid_kind) < 0) {
+			assert_true(w.gone);
+			return;
+		}
 		k.port = fab_port_by_ip4(&w.s, be32_load(p->dgid + 12));
 		k.answer_hops = 64;
 	} else {
@@ -279,6 +284,23 @@ static inline struct cma_id *listener(uint32_t host, enum rdma_ucm_port_space ps
 	assert_int_equal(try_bind(id, text, port), 0);
 	assert_int_equal(CALL(cma_listen(id, 8)), 0);
 	return id;
+}
+
+/* `softhca ip del` of the host's first address, and `ip add` of it. */
+static inline void address_goes(uint32_t host)
+{
+	const uint8_t addr[4] = {127, 1, 0, (uint8_t)(host + 1)};
+
+	assert_int_equal(fab_if_del(&w.s, port_of(host, 0), addr, sizeof(addr), 0), 0);
+	w.gone = true;
+}
+
+static inline void address_comes(uint32_t host)
+{
+	const uint8_t addr[4] = {127, 1, 0, (uint8_t)(host + 1)};
+
+	assert_int_equal(fab_if_add(&w.s, port_of(host, 0), addr, sizeof(addr), 16), 0);
+	w.gone = false;
 }
 
 /* An id with a route. */

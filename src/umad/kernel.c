@@ -35,8 +35,10 @@ void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt)
 	memcpy(p.sgid, pkt->sgid, 16);
 	memcpy(p.dgid, pkt->dgid, 16);
 	memcpy(p.mad, pkt->mad, MAD_SIZE);
+	/* An id may use a GID that has gone: nothing leaves by it (inferred from del_gid()). */
 	if (hw_port_is_eth(from) &&
-	    (!p.grh || umad_eth_dest(s, pkt->port, p.gid_kind, p.sgid, p.dgid, &p.dlid)))
+	    (!p.grh || fab_gid_find(from, p.sgid, p.gid_kind) < 0 ||
+	     umad_eth_dest(s, pkt->port, p.gid_kind, p.sgid, p.dgid, &p.dlid)))
 		return;
 	umad_route(s, &p);
 }

@@ -262,6 +262,31 @@ class ComeAndGo(Changed):
         finally:
             srv.kill()
 
+    def ids(self, state):
+        return [i for i in self.status(self.fab)['cm_ids'] if i['state'] == state]
+
+    def test_a_connection_whose_address_is_gone(self):
+        """On Ethernet its GID goes with it, and nothing that an id sends with it arrives (del_gid())."""
+        self.has('10.1.0.1')
+        self.has('10.1.0.2', host=1)
+        p, Case.port = Case.port, Case.port + 1
+        cmd = ('-a', '10.1.0.1', '-p', str(p))
+        srv = self.fab.start('rping', '-s', '-P', *cmd, options=('--host', self.names[0]))
+        self.addCleanup(srv.kill)
+        wait_for(lambda: self.listens(p) or srv.ended(), 'rping to listen')
+        client = self.fab.start('rping', '-c', *cmd, options=('--host', self.names[1]))
+        self.addCleanup(client.kill)
+        wait_for(lambda: len(self.ids('CONNECT')) == 2 or client.ended(), 'the connection')
+        pid, = {i['pid'] for i in self.ids('CONNECT')} - {i['pid'] for i in self.ids('LISTEN')}
+        os.kill(pid, signal.SIGSTOP)
+        self.lost('10.1.0.2', host=1)
+        self.assertEqual(len(self.ids('CONNECT')), 2)
+        os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not [i for i in self.status(self.fab)['cm_ids'] if i['pid'] == pid], 'the id to go')
+        self.assertEqual(len(self.ids('CONNECT')), self.fab_link() == 'eth')  # a DREQ has arrived, or none
+        srv.kill()
+        wait_for(lambda: not any(self.status(self.fab)['rdma_cm'].values()), 'rdma_cm to have nothing left')
+
     def test_sockets_that_have_joined_hear_it(self):
         """RTM_NEWADDR, RTM_DELADDR, RTM_NEWLINK, from the kernel and to a group."""
         index = json.loads(self.shown('ip', '-j', 'link', 'show', self.DEV))[0]['ifindex']
