@@ -214,12 +214,18 @@ bool seg_proc_stopped(struct seg *s, uint32_t slot)
 {
 	const struct seg_proc *p = seg_proc(s, slot);
 	struct stat_file f;
+	uint64_t ran;
 
 	if (!p || !p->pid_ns || p->pid_ns != s->pid_ns)
 		return true;
 	if (slot == s->self)
 		return false;
-	return leader_stat(p->pid, &f) || f.state == 'T' || f.state == 't';
+	if (leader_stat(p->pid, &f))
+		return true;
+	/* Its first thread has ended: ask the others. */
+	if (f.state == 'Z' && f.threads > 1)
+		return seg_proc_look(s, slot, p->gen, &ran) == SEG_LOOK_STOPPED;
+	return f.state == 'T' || f.state == 't';
 }
 
 bool seg_proc_exec_begin(struct seg_proc *p)

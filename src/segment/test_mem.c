@@ -508,6 +508,7 @@ static void a_process_without_its_first_thread_is_not_gone(void **state)
 	struct seg *s = *state;
 	struct peer *p = peer_shared();
 	struct test_child c;
+	uint64_t ran;
 	uint8_t b;
 	int r;
 
@@ -519,6 +520,11 @@ static void a_process_without_its_first_thread_is_not_gone(void **state)
 	while (!r);
 	assert_int_equal(r, -ETIMEDOUT);
 	assert_false(seg_proc_gone(s, p->m.slot, p->m.gen));
+	assert_false(seg_proc_stopped(s, p->m.slot));
+	kill(c.pid, SIGSTOP);
+	while (seg_proc_look(s, p->m.slot, p->m.gen, &ran) != SEG_LOOK_STOPPED)
+		usleep(1000);
+	assert_true(seg_proc_stopped(s, p->m.slot));
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
 	assert_true(seg_proc_gone(s, p->m.slot, p->m.gen));
