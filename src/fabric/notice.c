@@ -10,8 +10,10 @@
 #include "fabric/fabric.h"
 #include "fabric/for_tests.h"
 #include "hw/port.h"
+#include "segment/proc.h"
 #include "segment/suplink.h"
 #include "util/clock.h"
+#include "util/point.h"
 #include "wire/mad/mad.h"
 
 #define MAX_TRIES 10
@@ -21,6 +23,9 @@
 #define SA_CLASS_VERSION 2
 #define TIMEOUT_UNIT_NS 4096u /* 4.096 us * 2^SubnetTimeout */
 #define DR_PATH NOTICE_256_RETURN_PATH_SIZE
+
+/* fab_notice.ready: being made by the element's owner (1 + its slot), ready, or being freed */
+enum { MAKING, READY, FREEING /* + the slot that frees it, 0: of none */ };
 
 static uint32_t own_port(const struct seg *s, uint32_t port)
 {
@@ -45,7 +50,7 @@ static struct fab_notice *notice_live(const struct seg *s, uint32_t i)
 {
 	struct fab_notice *n = seg_live(s, SEG_T_NOTICE, i);
 
-	return n && atomic_load_explicit(&n->ready, memory_order_acquire) ? n : NULL;
+	return n && atomic_load_explicit(&n->ready, memory_order_acquire) == READY ? n : NULL;
 }
 
 /*
@@ -79,8 +84,10 @@ static enum renewed notice_renew(struct seg *s, uint32_t own, const uint8_t *d)
 /* The supervisor sends them, unless this thread is faster. */
 static void notices_wait(struct seg *s)
 {
-	if (!atomic_exchange(&fab_subnet(s)->notices, 1))
-		link_sweep(s);
+	atomic_store(&fab_subnet(s)->notices, 1);
+	POINT("notices-wait");
+	/* Also if another thread has stored it: that thread may be stopped here. */
+	link_sweep(s);
 }
 
 static void notice_new(struct seg *s, uint32_t port, const uint8_t *d, uint32_t size, uint32_t sub)
@@ -89,15 +96,17 @@ static void notice_new(struct seg *s, uint32_t port, const uint8_t *d, uint32_t 
 	struct fab_notice *n;
 	uint32_t i;
 
-	if (seg_alloc(s, SEG_T_NOTICE, SEG_OWNER_DEVICE, &i))
+	if (seg_alloc(s, SEG_T_NOTICE, s->self == SEG_NONE ? SEG_OWNER_DEVICE : s->self + 1, &i))
 		return; /* thousands are open: no manager represses them */
+	POINT("notice-claimed");
 	n = seg_at(s, SEG_T_NOTICE, i);
 	n->port = port;
 	n->tid = atomic_fetch_add(&fab_subnet(s)->notice_tid, 1) + 1;
 	n->sub = sub;
 	n->sub_gen = to ? to->gen : 0;
 	memcpy(n->notice, d, size);
-	atomic_store_explicit(&n->ready, 1, memory_order_release);
+	atomic_store_explicit(&n->ready, READY, memory_order_release);
+	POINT("notice-made");
 	notices_wait(s);
 }
 
@@ -217,30 +226,31 @@ void fab_notice_key(struct seg *s, uint32_t port, uint32_t trap, const struct fa
 	post(s, own, d, NOTICE_TYPE_SECURITY, trap);
 }
 
+static void notice_give_up(struct seg *s, uint32_t i, struct fab_notice *n)
+{
+	uint32_t ready = READY, self = s->self == SEG_NONE ? 0 : s->self;
+
+	if (!atomic_compare_exchange_strong(&n->ready, &ready, FREEING + self))
+		return;
+	POINT("notice-ended");
+	seg_free(s, SEG_T_NOTICE, i);
+}
+
 void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad)
 {
 	uint32_t own = own_port(s, port), tid = (uint32_t)LAYOUT_GET(mad_hdr, mad, tid);
 
 	seg_for_each_live (s, SEG_T_NOTICE, i) {
 		struct fab_notice *n = notice_live(s, i);
-		uint32_t ready = 1;
 
 		if (!n || n->sub || n->port != own || n->tid != tid)
 			continue;
 		/* fab_notices_run() deletes it when it would be sent again. */
 		if (is_paced(n))
 			atomic_store(&n->tries, MAX_TRIES);
-		else if (atomic_compare_exchange_strong(&n->ready, &ready, 0))
-			seg_free(s, SEG_T_NOTICE, i);
+		else
+			notice_give_up(s, i, n);
 	}
-}
-
-static void notice_give_up(struct seg *s, uint32_t i, struct fab_notice *n)
-{
-	uint32_t ready = 1;
-
-	if (atomic_compare_exchange_strong(&n->ready, &ready, 0))
-		seg_free(s, SEG_T_NOTICE, i);
 }
 
 /* ---- reports */
@@ -343,6 +353,7 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 		next = then < next ? then : next;
 		if (!atomic_compare_exchange_strong(&n->due, &due, then))
 			continue;
+		POINT("notice-due");
 		atomic_fetch_add(&n->tries, 1);
 		LAYOUT_SET(mad_hdr, mad, base_version, MAD_BASE_VERSION);
 		LAYOUT_SET(mad_hdr, mad, tid, n->tid);
@@ -354,4 +365,36 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 		send(s, n->port, dlid, mad);
 	}
 	return next;
+}
+
+/* The slot of the process that makes or frees this notice; SEG_NONE: none does. */
+static uint32_t worker(const struct seg *s, uint32_t i)
+{
+	const struct fab_notice *n = seg_at(s, SEG_T_NOTICE, i);
+	uint32_t ready = atomic_load(&n->ready), owner = seg_owner(s, SEG_T_NOTICE, i);
+
+	if (ready == READY || owner == SEG_OWNER_FREE)
+		return SEG_NONE;
+	if (ready != MAKING)
+		return ready == FREEING ? SEG_NONE : ready - FREEING;
+	return owner == SEG_OWNER_DEVICE ? SEG_NONE : owner - 1;
+}
+
+static bool is_dead(struct seg *s, uint32_t slot)
+{
+	const struct seg_proc *p = slot == SEG_NONE ? NULL : seg_proc(s, slot);
+
+	return slot != SEG_NONE && (!p || atomic_load(&p->state) == SEG_PROC_DEAD);
+}
+
+void fab_notices_repair(struct seg *s)
+{
+	seg_for_each_live (s, SEG_T_NOTICE, i) {
+		uint32_t slot = worker(s, i);
+
+		/* Look again: what a process had in work at its death, nobody changes afterwards.
+		 */
+		if (is_dead(s, slot) && worker(s, i) == slot)
+			seg_free(s, SEG_T_NOTICE, i);
+	}
 }

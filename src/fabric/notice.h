@@ -42,6 +42,9 @@ void fab_notice_report(struct seg *s, uint32_t port, uint32_t sub, const uint8_t
 /* ReportResp has arrived at `port` from a subscriber. False: it answers no report. */
 bool fab_notice_reported(struct seg *s, uint32_t port, uint32_t from, const uint8_t *mad);
 
+/* The supervisor calls it when a process has died: frees what that was making or freeing. */
+void fab_notices_repair(struct seg *s);
+
 /* Sends due notices (256 bytes, from `port` to `dlid`); returns the time of the next call. */
 typedef void fab_notice_send(struct seg *s, uint32_t port, uint32_t dlid, const uint8_t *mad);
 uint64_t fab_notices_run(struct seg *s, fab_notice_send *send);

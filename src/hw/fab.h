@@ -90,7 +90,7 @@ struct fab_vl_arb { /* SEG_T_VLARB */
  */
 struct fab_notice { /* SEG_T_NOTICE */
 	uint32_t gen, flags;
-	_Atomic uint32_t ready; /* stored last; the process that clears it frees the element */
+	_Atomic uint32_t ready; /* stored last; the process that changes it again frees it */
 	uint32_t port;          /* SEG_T_PORT index of the port that sends it */
 	uint32_t tid;
 	_Atomic uint32_t tries;

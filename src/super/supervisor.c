@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "fabric/notice.h"
 #include "fw/caps.h"
 #include "fw/fw.h"
 #include "hw/port.h"
@@ -244,6 +245,7 @@ static void periodic(struct sup *sup)
 	if (now >= sup->mads_at) { /* also after the end of a process, which sets mads_at to 0 */
 		evq_repair(&sup->seg);
 		fab_ports_repair(&sup->seg);
+		fab_notices_repair(&sup->seg);
 		sup_orphans(sup);
 	}
 	if (now >= sup->counters_at) {
