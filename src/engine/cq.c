@@ -183,13 +183,17 @@ static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *t
  * The same for a CQ with waiting CQEs: finishes a write to the buffer, or counts a CQE that was
  * kept. False: none waits, so the holder may have written a CQE as for any CQ.
  */
-static bool cq_repair_zip(struct seg *s, struct hw_cq *cq)
+static bool cq_repair_zip(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
+	uint32_t end = zip_end(s, cq);
+	const uint8_t *kept = zip_kept(s, cq, end);
 	struct zip_next x;
 	bool waited = zip_next(s, cq, &x);
 
 	if (waited && zip_written(s, cq, &x))
 		cq_count(cq, x.at, x.n, x.solicited);
+	if (kept)
+		resp_mark_written(s, cqn, end, kept);
 	zip_count(s, cq);
 	return waited || zip_waiting(s, cq);
 }
@@ -213,14 +217,17 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	 */
 	if (atomic_load(&cq->armed) & HW_CQ_OWES)
 		raise_to(&cq->told, pi);
-	if (!(cq->zip && cq_repair_zip(s, cq)) &&
+	if (!(cq->zip && cq_repair_zip(s, cq, cqn)) &&
 	    !mem_read(s, cq->mem, cq_slot(cq), c.b, sizeof(c.b)) &&
 	    LAYOUT_GET(cqe64, c.b, owner) == lap && LAYOUT_GET(cqe64, c.b, qpn) &&
-	    LAYOUT_GET(cqe64, c.b, opcode) != CQE_INVALID)
+	    LAYOUT_GET(cqe64, c.b, opcode) != CQE_INVALID) {
+		resp_mark_written(s, cqn, pi, c.b);
+		POINT("cq-marked");
 		cq_count(cq, pi, 1,
 			 LAYOUT_GET(cqe64, c.b, se) ||
 				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_REQ_ERR ||
 				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_RESP_ERR);
+	}
 	cq_pay_event(s, cqn, false);
 	event_pay(s, SEG_T_CQ, cqn, false);
 }
@@ -493,6 +500,8 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 			return -ETIMEDOUT;
 		return nobody_home(rc) ? rc : -EOVERFLOW;
 	}
+	if (rq)
+		resp_written(rq);
 	cq_commit(s, cq, cqn, solicited);
 	if (TRACE_ON(LOG_CQE) && c->why)
 		eng_trace_error_cqe(s, cqn, c);

@@ -230,10 +230,11 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 		uint64_t due;
+		bool again;
 
 		if (!mem_is_self(s, qp->mem))
 			continue;
-		resp_adopt(s, qp, i);
+		again = !resp_adopt(s, qp, i);
 		mig_finish(s, qp, i);
 		due = qp_due(qp, now);
 		if (due <= now || seg_lock_orphaned(s, &qp->sq_lock) ||
@@ -245,7 +246,8 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 			if (due <= now || seg_lock_orphaned(s, &qp->sq_lock))
 				due = now + NSEC_PER_MSEC;
 		}
-		if (!event_pay(s, SEG_T_QP, i, no_move(&qp->async)) && due > now + NSEC_PER_MSEC)
+		again |= !event_pay(s, SEG_T_QP, i, no_move(&qp->async));
+		if (again && due > now + NSEC_PER_MSEC)
 			due = now + NSEC_PER_MSEC;
 		if (due < next)
 			next = due;

@@ -596,12 +596,17 @@ bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n);
 /* A message was executed: set the next one's sequence number. False: the lock was taken over. */
 bool resp_set_psn(struct hw_qp *qp, uint32_t psn);
 /*
- * resp_intent(): notes that a receive's CQE will be written at index `at` of the CQ, until
- * resp_done() or resp_unlock(). resp_written(): notes that the CQE of receive `index` is written.
+ * resp_intent(): notes that the CQE of the receive in hand will be written at index `at` of the CQ,
+ * until resp_done() or resp_unlock(). resp_written(): notes that it is written.
  */
 void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at);
-void resp_written(struct hw_qp *qp, uint32_t index);
+void resp_written(struct hw_qp *qp);
 void resp_done(struct hw_qp *qp);
+/*
+ * For the CQ's holder, which has found a CQE at index `at` that the last holder has written: notes
+ * the same for that one, if the CQE completes its receive in hand.
+ */
+void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *cqe);
 /* After true the lock is not taken over until _end(); false: it already was. */
 bool resp_busy(const struct hw_qp *qp);
 void resp_busy_end(void);
@@ -609,9 +614,9 @@ void resp_busy_end(void);
 void resp_reset(struct hw_qp *qp);
 /*
  * A dead process held a QP's responder, or an SRQ: count the receive that it completed, if it is
- * not counted.
+ * not counted. resp_adopt(): false: it could not be done now.
  */
-void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+bool resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 
 /* srq.c */
 void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn);

@@ -361,7 +361,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 					       : cq_write(r->s, cq, r->to.cqn, c);
 		POINT("recv-written");
 		if (!rc) {
-			resp_written(qp, rv->index);
+			resp_written(qp);
 			if (__builtin_expect(cq->zip, 0))
 				sq_note_waiting(r);
 			cq_commit(r->s, cq, r->to.cqn, solicited);

@@ -20,7 +20,8 @@
 
 /*
  * hw_qp.rx_intent, from the lowest bit: the CQE's index in its CQ (WRITES), or the receive's index
- * (WRITTEN), 24 bits; the state, 8; the CQ, 24; the tag.
+ * (WRITTEN), 24 bits; the state, 8; the CQ, 24; the tag. Of a holder that died or was stopped, the
+ * next holder of the CQ makes WRITES to WRITTEN, or WRITES means that nothing was written.
  */
 enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN };
 #define INTENT_VALUE 0xffffffu
@@ -134,15 +135,29 @@ bool resp_set_psn(struct hw_qp *qp, uint32_t psn)
 	return resp_is_ours(qp) && swap(PSN(qp), &held.psn, tag | msn << 32 | psn);
 }
 
-/* Stores the intent, unless the lock was taken over: then the intent is the new holder's. */
+/*
+ * Stores the intent, unless the lock was taken over: then the intent is the new holder's. Whoever
+ * has taken only the CQ over may have stored that the CQE is written: the tag is still this one's.
+ */
 static void intend(struct hw_qp *qp, uint32_t state, uint32_t cqn, uint32_t value)
 {
-	uint64_t tag = held.intent & ~(TAG24 - 1);
+	uint64_t tag = held.intent & ~(TAG24 - 1), now;
 
 	POINT("recv-intending");
-	if (resp_is_ours(qp))
-		swap(INTENT(qp), &held.intent,
-		     tag | (uint64_t)cqn << 32 | state << 24 | (value & INTENT_VALUE));
+	while (resp_is_ours(qp) &&
+	       !swap(INTENT(qp), &held.intent,
+		     tag | (uint64_t)cqn << 32 | state << 24 | (value & INTENT_VALUE))) {
+		now = load(INTENT(qp));
+		if ((now & ~(TAG24 - 1)) != tag)
+			return;
+		held.intent = now;
+	}
+}
+
+/* The receive in hand: its index in an SRQ or a tag list, with flags, or in the QP's own queue. */
+static uint32_t in_hand(uint64_t note, uint32_t ci)
+{
+	return (uint32_t)note ? (uint32_t)note - 1 : ci & 0xffff;
 }
 
 void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at)
@@ -152,9 +167,26 @@ void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at)
 	intend(qp, INTENT_WRITES, cqn, at);
 }
 
-void resp_written(struct hw_qp *qp, uint32_t index)
+void resp_written(struct hw_qp *qp)
 {
-	intend(qp, INTENT_WRITTEN, INTENT_CQN(held.intent), index);
+	intend(qp, INTENT_WRITTEN, INTENT_CQN(held.intent), in_hand(held.note, held.ci));
+}
+
+void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *cqe)
+{
+	struct hw_qp *qp = hw_qp(s, LAYOUT_GET32(cqe64, cqe, qpn));
+	uint64_t was = qp ? load(INTENT(qp)) : 0;
+	uint32_t index;
+
+	if (INTENT_STATE(was) != INTENT_WRITES || INTENT_CQN(was) != cqn ||
+	    (was ^ at) & INTENT_VALUE || LAYOUT_GET(cqe64, cqe, opcode) < CQE_RESP_WR_IMM)
+		return;
+	index = in_hand(load(NOTE(qp)), (uint32_t)load(POS(qp)));
+	if (((uint32_t)LAYOUT_GET(cqe64, cqe, wqe_counter) ^ index) & 0xffff)
+		return;
+	/* If its sender has gone on meanwhile, it has stored another intent. */
+	swap(INTENT(qp), &was,
+	     (was & ~(uint64_t)UINT32_MAX) | INTENT_WRITTEN << 24 | (index & INTENT_VALUE));
 }
 
 static void intend_nothing(struct hw_qp *qp)
@@ -194,24 +226,23 @@ void resp_busy_end(void)
 		gate_state_end(&e->gate);
 }
 
-/* The receive that was being completed: is its CQE there? */
-static bool was_written(struct seg *s, uint32_t qpn, struct hw_cq *cq, uint32_t want)
+/*
+ * Was the CQE of the receive in hand written? Only the CQ's holder can tell, before the entry is
+ * used again: cq_repair() marks it. -ETIMEDOUT: the CQ is locked.
+ */
+static int was_written(struct seg *s, struct hw_qp *qp)
 {
-	uint32_t at = (uint32_t)held.intent & INTENT_VALUE;
-	uint32_t behind = (atomic_load(&cq->pi) - at) & INTENT_VALUE;
-	const uint8_t *kept = cq->zip ? zip_kept(s, cq, at) : NULL;
-	struct eng_cqe c;
+	uint32_t cqn = INTENT_CQN(held.intent);
+	struct hw_cq *cq = hw_cq(s, cqn);
 
-	if (INTENT_STATE(held.intent) == INTENT_WRITTEN)
-		return at == want;
-	if (kept)
-		memcpy(c.b, kept, sizeof(c.b));
-	else if (!behind || behind > INTENT_VALUE / 2 ||
-		 mem_read(s, cq->mem, cq_slot_at(cq, at), c.b, sizeof(c.b)))
-		return false;
-	return LAYOUT_GET(cqe64, c.b, qpn) == qpn &&
-	       LAYOUT_GET(cqe64, c.b, wqe_counter) == (want & 0xffff) &&
-	       LAYOUT_GET(cqe64, c.b, opcode) >= CQE_RESP_WR_IMM;
+	if (INTENT_STATE(held.intent) == INTENT_WRITES && cq) {
+		if (cq_lock(s, cq, cqn))
+			return -ETIMEDOUT;
+		cq_abort(s, cq);
+		held.intent = load(INTENT(qp));
+	}
+	return INTENT_STATE(held.intent) == INTENT_WRITTEN &&
+	       !((held.intent ^ in_hand(held.note, held.ci)) & INTENT_VALUE);
 }
 
 /*
@@ -219,15 +250,13 @@ static bool was_written(struct seg *s, uint32_t qpn, struct hw_cq *cq, uint32_t 
  */
 static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	uint32_t cqn = INTENT_CQN(held.intent), want, noted;
-	bool written;
-	struct hw_cq *cq = INTENT_STATE(held.intent) ? hw_cq(s, cqn) : NULL;
+	uint32_t noted;
+	int written;
 
 	TRACE(LOG_CQE, "qp %x: its receive queue's last user died or is stopped", qpn);
 	resp_set_ahead(qp, 0, 0);
 	srq_settle(s, qp);
 	held.note = load(NOTE(qp));
-	want = resp_noted() ? resp_noted() - 1 : held.ci;
 	if (qp->comm_est % HW_EV_SEQ == 1)
 		qp_comm_est(s, qp, qpn);
 	if ((qp->rx_fail || qp->key_armed % HW_EV_SEQ == 2) && resp_busy(qp)) {
@@ -235,28 +264,31 @@ static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp
 		qp_fail_resume(s, qp, qpn, &qp->rx_fail);
 		resp_busy_end();
 	}
-	if (!cq) {
-		tm_settle(s, qp, qpn, false);
-		intend_nothing(qp);
+	written = was_written(s, qp);
+	if (written < 0) /* leave it to the next holder of rq_lock */
 		return;
-	}
-	/* If the dead holder also held the CQ's lock, cq_lock() counts the CQE that it wrote. */
-	if (cq_lock(s, cq, cqn)) /* leave it to the next holder of rq_lock */
-		return;
-	written = was_written(s, qpn, cq, want);
 	noted = resp_noted();
 	tm_settle(s, qp, qpn, written);
-	if (written) {
-		if (noted & TM_NOTE)
-			;
-		else if (noted)
-			resp_note(qp, 0, resp_noted_srqn());
-		else if (qp->srqn == SEG_NONE && !qp->no_rq)
-			resp_consumed(held.ci + 1);
-	}
+	if (written && noted && !(noted & TM_NOTE))
+		resp_note(qp, 0, resp_noted_srqn());
+	else if (written && !noted && qp->srqn == SEG_NONE && !qp->no_rq)
+		resp_consumed(held.ci + 1);
 	resp_done(qp);
-	cq_abort(s, cq);
-	if (resp_noted() & TM_SECOND)
+}
+
+/* Is there work of an earlier message left, which comes before everything else? */
+static bool is_pending(uint64_t intent, uint64_t note)
+{
+	return INTENT_STATE(intent) || note & TM_SECOND;
+}
+
+/* Does that work, if it can be done now. */
+static __attribute__((noinline)) void resp_catch_up(struct seg *s, struct hw_qp *qp, uint32_t qpn,
+						    bool inherited)
+{
+	if (inherited || INTENT_STATE(held.intent))
+		resp_inherited(s, qp, qpn);
+	if (!INTENT_STATE(held.intent) && resp_noted() & TM_SECOND)
 		tm_second(s, qp, qpn);
 }
 
@@ -313,9 +345,18 @@ static inline __attribute__((always_inline)) int resp_begin(struct seg *s, struc
 		return -ECANCELED;
 	}
 	/* The lock is never released during a receive, except after a death. */
-	if (__builtin_expect(inherited || INTENT_STATE(held.intent), 0))
-		resp_inherited(s, qp, qpn);
+	if (__builtin_expect(inherited || is_pending(held.intent, held.note), 0))
+		resp_catch_up(s, qp, qpn, inherited);
 	return 0;
+}
+
+/* -ETIMEDOUT, without the lock, if an earlier message's work could not be done. */
+static int resp_begun(struct seg *s, struct hw_qp *qp, int rc)
+{
+	if (rc || __builtin_expect(!is_pending(held.intent, held.note), 1))
+		return rc;
+	resp_unlock_pending(s, qp);
+	return -ETIMEDOUT;
 }
 
 int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
@@ -326,12 +367,7 @@ int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		rc = SEG_LOCK_INHERITED;
 	if (rc < 0)
 		return rc;
-	rc = resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED);
-	if (!rc && __builtin_expect(INTENT_STATE(held.intent), 0)) {
-		resp_unlock_pending(s, qp);
-		return -ETIMEDOUT;
-	}
-	return rc;
+	return resp_begun(s, qp, resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED));
 }
 
 int resp_lock_ctrl(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
@@ -344,8 +380,10 @@ int resp_lock_ctrl(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
 					   : seg_lock_if_runs_turn(s, &qp->rq_lock, &held.lock);
 		if (rc == -ETIMEDOUT && take_over(s, qp, qpn))
 			rc = SEG_LOCK_INHERITED;
+		if (rc >= 0)
+			rc = resp_begun(s, qp, resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED));
 	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
-	return rc < 0 ? rc : resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED);
+	return rc;
 }
 
 void resp_unlock_pending(struct seg *s, struct hw_qp *qp)
@@ -365,14 +403,16 @@ void resp_unlock(struct seg *s, struct hw_qp *qp)
 	resp_drop_lock(s, qp);
 }
 
-void resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+bool resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	int rc = -EBUSY;
 
-	if (INTENT_STATE(load(INTENT(qp))) || seg_lock_orphaned(s, &qp->rq_lock))
+	if (is_pending(load(INTENT(qp)), load(NOTE(qp))) || seg_lock_orphaned(s, &qp->rq_lock))
 		rc = seg_trylock_turn(s, &qp->rq_lock, &held.lock);
 	if (rc >= 0 && !resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED))
 		resp_unlock_pending(s, qp);
+	/* A holder that goes on finishes its receive, but need not come back for a second CQE. */
+	return !(load(NOTE(qp)) & TM_SECOND || (rc >= 0 && INTENT_STATE(load(INTENT(qp)))));
 }
 
 void resp_reset(struct hw_qp *qp)

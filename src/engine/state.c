@@ -259,8 +259,6 @@ static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 	if (qp->srqn != SEG_NONE)
 		tm_settle(s, qp, qpn, false);
-	if (resp_noted() & TM_SECOND && !tm_second(s, qp, qpn))
-		return false;
 	if (resp_noted()) {
 		if (flush_receive(s, qp, qpn, resp_noted() - 1, own_cq ? srq->cqn : qp->cqn_rcv,
 				  own_cq ? srq->user_index : qp->user_index) == -ETIMEDOUT)
@@ -324,9 +322,6 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (qp->srqn != SEG_NONE)
 		tm_settle(s, qp, qpn, false);
-	/* Programs wait for the entry's completion, even if this QP is reset. */
-	if (resp_noted() & TM_SECOND && !tm_second(s, qp, qpn))
-		tm_settle(s, qp, qpn, true);
 	qp->fin_owed = HW_FIN_NONE;
 	resp_return_srq(s, qp);
 	atomic_store(&qp->sq_pi, 0);

@@ -49,8 +49,10 @@ static void half_receive(struct bed *e, bool counted_by_cq)
 	CHECK(!cq_begin(s, b->cq.cqn, &c, &cq));
 	resp_intent(b->hw, b->cq.cqn, cq_index());
 	CHECK(!cq_write(s, cq, b->cq.cqn, &c));
-	if (counted_by_cq)
+	if (counted_by_cq) { /* in resp_complete()'s order */
+		resp_written(b->hw);
 		cq_commit(s, cq, b->cq.cqn, false);
+	}
 	raise(SIGKILL);
 }
 

@@ -65,6 +65,63 @@ static void check(struct scene *x, void (*meanwhile)(struct scene *x))
 		    meanwhile == receiver_to_error); /* a move to ERR flushes the receive in hand */
 }
 
+/* The same for a killed sender, whose message may have come or not. */
+static void check_killed(struct scene *x)
+{
+	const struct hw_tm *tm = seg_at(seg_of(x), SEG_T_TM, x->srq.hw->tm);
+	uint32_t taken;
+
+	count(&x->b->cq);
+	taken = seen[CQE_TM_CONSUMED_MSG] + seen[CQE_TM_CONSUMED];
+	assert_int_equal(seen[CQE_TM_EXPECTED], seen[CQE_TM_CONSUMED]);
+	assert_true(taken + seen[CQE_TM_UNEXPECTED] <= 1);
+	assert_int_equal(HW_TM_KIND(tm->tag[0].state), taken ? HW_TM_FREE : HW_TM_POSTED);
+	assert_int_equal(x->srq.hw->consumed,
+			 seen[CQE_TM_UNEXPECTED] + (x->b->hw->rx_srq_wqe != 0));
+	assert_int_equal(HW_TM_HW(tm->sync), seen[CQE_TM_UNEXPECTED]);
+	assert_int_equal(HW_TM_CLAIMED(tm->sync), 0);
+	for (int i = 0; i < HW_TM_CLAIMS; i++)
+		assert_int_equal(tm->claim[i], 0);
+}
+
+/* Another QP completes to the CQ so often that each entry is written again. */
+static void go_round(struct scene *x)
+{
+	struct t_qp *q = x->e->p.a;
+
+	q->hw->cqn_snd = x->b->cq.cqn;
+	for (uint32_t i = 0; i <= 1u << T_CQ_LOG; i++) {
+		t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+		run_out(x, q);
+		count(&x->b->cq);
+	}
+}
+
+static void die_after_a_round(struct scene *x)
+{
+	go_round(x);
+	scene_go_on(x, SIGKILL);
+	settle(x);
+}
+
+/* The CQ's lock is not free when the receiver's device thread looks. */
+static void die_while_the_cq_is_locked(struct scene *x)
+{
+	struct seg *s = seg_of(x);
+	struct t_cq *cq = &x->b->cq;
+
+	scene_go_on(x, SIGKILL);
+	seg_proc(s, x->e->board->key)->state = SEG_PROC_DEAD;
+	assert_int_equal(cq_lock(s, cq->hw, cq->cqn), 0);
+	eng_proc_died(s, x->e->board->key);
+	eng_run_due(s);
+	cq_abort(s, cq->hw);
+	for (int i = 0; i < 4; i++) {
+		t_now += 20000000;
+		eng_run_due(s);
+	}
+}
+
 static bool stopped_at(const struct scenario *is, uint32_t n, void (*meanwhile)(struct scene *x))
 {
 	struct scene x = {.is = is};
@@ -79,7 +136,21 @@ static bool stopped_at(const struct scenario *is, uint32_t n, void (*meanwhile)(
 	return x.stopped;
 }
 
-static void at_each(const char *what, void (*meanwhile)(struct scene *x))
+static bool killed_at(const struct scenario *is, uint32_t n, void (*die)(struct scene *x))
+{
+	struct scene x = {.is = is};
+
+	memset(seen, 0, sizeof(seen));
+	scene_stop(&x, n);
+	die(&x);
+	check_killed(&x);
+	scene_end(&x);
+	return x.stopped;
+}
+
+static void at_each(const char *what,
+		    bool (*one)(const struct scenario *is, uint32_t n, void (*f)(struct scene *x)),
+		    void (*f)(struct scene *x))
 {
 	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
 	uint32_t rows = 0;
@@ -90,11 +161,11 @@ static void at_each(const char *what, void (*meanwhile)(struct scene *x))
 		if (!scenarios[i].tags || (only && strcmp(only, scenarios[i].name)))
 			continue;
 		rows++;
-		for (; stopped_at(&scenarios[i], n, meanwhile); n++) {
+		for (; one(&scenarios[i], n, f); n++) {
 			print_message("%s %s %u\n", scenarios[i].name, what, n);
 			assert_true(n < MAX_STEPS);
 		}
-		print_message("%s: stopped at %u steps, %s\n", scenarios[i].name, n - 1, what);
+		print_message("%s: %u steps, %s\n", scenarios[i].name, n - 1, what);
 		assert_true(n > 20);
 	}
 	assert_true(rows);
@@ -102,17 +173,27 @@ static void at_each(const char *what, void (*meanwhile)(struct scene *x))
 
 static void another_message_comes(void **state)
 {
-	at_each("another message", another_message);
+	at_each("another message", stopped_at, another_message);
 }
 
 static void the_receiver_fails(void **state)
 {
-	at_each("receiver to ERR", receiver_to_error);
+	at_each("receiver to ERR", stopped_at, receiver_to_error);
 }
 
 static void the_receiver_is_reset(void **state)
 {
-	at_each("receiver to RESET", receiver_to_reset);
+	at_each("receiver to RESET", stopped_at, receiver_to_reset);
+}
+
+static void killed_after_the_cq_went_round(void **state)
+{
+	at_each("killed after a round", killed_at, die_after_a_round);
+}
+
+static void killed_while_the_cq_is_locked(void **state)
+{
+	at_each("killed, the CQ is locked", killed_at, die_while_the_cq_is_locked);
 }
 
 int main(void)
@@ -121,6 +202,8 @@ int main(void)
 		cmocka_unit_test(another_message_comes),
 		cmocka_unit_test(the_receiver_fails),
 		cmocka_unit_test(the_receiver_is_reset),
+		cmocka_unit_test(killed_after_the_cq_went_round),
+		cmocka_unit_test(killed_while_the_cq_is_locked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -351,6 +351,9 @@ bool tm_second(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	uint32_t n = resp_noted() - 1;
 	struct eng_cqe c;
 
+	/* It is done, or the lock was taken over: the new holder does it. */
+	if (!(resp_noted() & TM_SECOND) || !resp_is_ours(qp))
+		return false;
 	if (!srq) {
 		resp_note(qp, 0, resp_noted_srqn());
 		return true;
@@ -487,17 +490,14 @@ static enum eng_why rendezvous_source(struct eng_run *r, const struct message *m
 			   len, r->qp->pdn, r->qpn, HW_ACC_REMOTE_READ);
 }
 
-/* Under both locks: writes the second completion and notes that the FIN is owed. */
-static enum eng_out fetched(struct eng_run *r, struct hw_qp *peer, const struct message *m)
+/* Notes that the FIN is owed to the sender. */
+static void fetched(struct eng_run *r, const struct hw_qp *peer, const struct message *m)
 {
-	if (!tm_second(r->s, peer, r->dest))
-		return ENG_LOCKED;
 	eng_count(r->s, r->qp, HW_QC_RX_READ_REQUESTS);
 	way_count_fetch(r, peer, LAYOUT_GET32(rvh, m->head + LAYOUT_SZ(tmh), len));
 	r->qp->fin_app_ctx = LAYOUT_GET32(tmh, m->head, app_ctx);
 	r->qp->fin_tag = LAYOUT_GET(tmh, m->head, tag);
 	r->qp->fin_owed = HW_FIN_OWED;
-	return ENG_DONE;
 }
 
 /*
@@ -535,8 +535,14 @@ static enum eng_out rendezvous(struct eng_run *r, struct hw_qp *peer, struct mes
 	matched_cqe(r, peer, m, &c);
 	LAYOUT_SET(cqe64, c.b, opcode, CQE_NO_PACKET); /* mlx5_cq_read_wc_opcode() */
 	out = resp_complete(r, peer, r->dest, &m->rv, &c);
+	if (out != ENG_DONE)
+		return out;
 	POINT("tm-consumed");
-	return out == ENG_DONE ? fetched(r, peer, m) : out;
+	/* From here on the message is received, whoever writes its second completion. */
+	if (!tm_second(r->s, peer, r->dest))
+		park_rouse(r->s, peer->mem.slot);
+	fetched(r, peer, m);
+	return ENG_DONE;
 }
 
 static enum eng_out matched(struct eng_run *r, struct hw_qp *peer, struct message *m, bool rndv)
@@ -590,8 +596,6 @@ static enum eng_out tm_message(struct eng_run *r, struct hw_qp *peer, struct mes
 
 	if (n < 0)
 		return resp_copy_failed(r, n);
-	if (resp_noted() & TM_SECOND) /* its second CQE could not be written before */
-		return fetched(r, peer, m);
 	if (n >= (int)LAYOUT_SZ(tmh))
 		what = LAYOUT_GET32(tmh, m->head, opcode);
 	if ((what == TMH_RNDV && n < (int)sizeof(m->head)) || m->op->cqe == CQE_RESP_SEND_INV)
@@ -698,9 +702,8 @@ bool tm_fin(struct eng_run *r)
 	r->theirs = hw_qp_path(peer);
 	if (!r->transport->back(r, peer, port) || resp_lock(r->s, r->qp, r->qpn))
 		return false;
-	if (resp_noted() & TM_NOTE)
-		tm_settle(r->s, r->qp, r->qpn, false);
-	out = resp_noted() & TM_SECOND ? ENG_LOCKED : fin_receive(r);
+	tm_settle(r->s, r->qp, r->qpn, false); /* what a message that failed has left */
+	out = fin_receive(r);
 	/* The peer's acceptance of a FIN carries MigReq, as every answer does. */
 	if (__builtin_expect(mig_is_busy(r->qp), 0) && out != ENG_LOCKED && out != ENG_AGAIN)
 		mig_answer(r, peer);

@@ -32,7 +32,10 @@ enum eng_out tm_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_
  * settles claims, and the entry that the note names.
  */
 void tm_settle(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool written);
-/* Under rq_lock: writes the second completion of a rendezvous. False: the CQ is locked. */
+/*
+ * Under rq_lock: writes the second completion of a rendezvous. False: the CQ is locked, or this
+ * thread does not owe it (any more).
+ */
 bool tm_second(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* Under sq_lock: delivers the FIN that this QP shall receive (fin_owed). False: try again later. */
 bool tm_fin(struct eng_run *r);

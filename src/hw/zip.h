@@ -10,7 +10,7 @@
 
 /* CQEs of one session; its mini arrays and its title fit one gated copy (segment/gate.h). */
 #define HW_ZIP_MAX 32
-/* CQEs kept after they were written, for resp_inherited(). */
+/* More than one session, because the CQE behind a full one is kept before that is written. */
 #define HW_ZIP_KEPT 64
 
 struct hw_zip_cqe {
