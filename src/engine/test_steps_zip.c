@@ -155,6 +155,34 @@ static bool stopped_at(uint32_t n, void (*meanwhile)(struct scene *x))
 	return x.stopped;
 }
 
+/* Others use the CQ while the sender is stopped; then it dies. */
+static bool killed_later_at(uint32_t n)
+{
+	struct scene x = {.is = &burst};
+
+	scene_stop(&x, n);
+	look();
+	nop(&x);
+	look();
+	nop(&x);
+	scene_go_on(&x, SIGKILL);
+	settle(&x);
+	check(&x, !x.stopped, 2);
+	scene_end(&x);
+	return x.stopped;
+}
+
+static void killed_later_at_every_step(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+	for (; killed_later_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("stopped and killed at %u steps\n", n - 1);
+	assert_true(n > 30);
+}
+
 static void at_every_step_do(void (*meanwhile)(struct scene *x))
 {
 	uint32_t n = 1;
@@ -185,6 +213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(killed_at_every_step),
+		cmocka_unit_test(killed_later_at_every_step),
 		cmocka_unit_test(stopped_at_every_step),
 		cmocka_unit_test(resized_beside_one_stopped_at_every_step),
 		cmocka_unit_test(keys_revoked_beside_one_stopped_at_every_step),
