@@ -57,6 +57,13 @@ static int is_wanted(const char *name)
 	return !*wanted;
 }
 
+static void print_median(const char *name, double t[FLOOR_ROUNDS])
+{
+	qsort(t, FLOOR_ROUNDS, sizeof(t[0]), by_value);
+	printf("%s %.1f\n", name, t[FLOOR_ROUNDS / 2]);
+	fflush(stdout);
+}
+
 static void report(const char *name, void (*op)(void *), void *arg, int n)
 {
 	double t[FLOOR_ROUNDS];
@@ -71,9 +78,7 @@ static void report(const char *name, void (*op)(void *), void *arg, int n)
 			op(arg);
 		t[r] = (double)(now_ns() - start) / n;
 	}
-	qsort(t, FLOOR_ROUNDS, sizeof(t[0]), by_value);
-	printf("%s %.1f\n", name, t[FLOOR_ROUNDS / 2]);
-	fflush(stdout);
+	print_median(name, t);
 }
 
 static void null_syscall(void *arg)
@@ -186,6 +191,66 @@ static void pipe_pair(const char *name)
 	waitpid(pid, NULL, 0);
 }
 
+/*
+ * One way between two processes that poll one cache line which both have mapped: no latency between
+ * two processors is below it.
+ */
+static volatile uint32_t *line;
+
+static void answer_line(uint32_t turns)
+{
+	for (uint32_t i = 1; i < turns; i += 2) {
+		while (*line != i)
+			;
+		*line = i + 1;
+	}
+}
+
+#define LINE_TURNS 20000u
+
+static void line_there_and_back(void)
+{
+	for (uint32_t i = 0; i < LINE_TURNS; i += 2) {
+		*line = i + 1;
+		while (*line != i + 2)
+			;
+	}
+}
+
+static void line_pair(const char *name)
+{
+	double t[FLOOR_ROUNDS];
+
+	if (!is_wanted(name))
+		return;
+	line = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (line == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	for (int r = 0; r < FLOOR_ROUNDS; r++) {
+		pid_t parent = getpid(), pid = fork();
+		uint64_t start;
+
+		if (!pid) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			if (getppid() == parent) {
+				pin(1);
+				*line = UINT32_MAX;
+				answer_line(LINE_TURNS);
+			}
+			_exit(0);
+		}
+		while (*line != UINT32_MAX) /* the child polls now */
+			;
+		start = now_ns();
+		line_there_and_back();
+		t[r] = (double)(now_ns() - start) / LINE_TURNS;
+		waitpid(pid, NULL, 0);
+	}
+	print_median(name, t);
+}
+
 static uint8_t *region(size_t len)
 {
 	uint8_t *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -201,7 +266,7 @@ static uint8_t *region(size_t len)
 int main(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_sigaction = skip, .sa_flags = SA_SIGINFO | SA_NODEFER};
-	uint8_t *src = region(MIB), *dst = region(MIB);
+	uint8_t *src = region(8 * MIB), *dst = region(8 * MIB);
 
 	wanted = argv + (argc > 0);
 	pin(0);
@@ -211,8 +276,10 @@ int main(int argc, char **argv)
 	report("trap", trap, NULL, 10000);
 	report("memcpy_64k", copy_local, &(struct copy){dst, src, 65536, 0}, 2000);
 	report("memcpy_1m", copy_local, &(struct copy){dst, src, MIB, 0}, 100);
+	report("memcpy_8m", copy_local, &(struct copy){dst, src, 8 * MIB, 0}, 10);
 	remote("vm_writev_2", dst, src, 2, 10000);
 	remote("vm_writev_64k", dst, src, 65536, 1000);
 	pipe_pair("pipe_there_and_back");
+	line_pair("line");
 	return 0;
 }
