@@ -162,9 +162,9 @@ static bool killed_later_at(uint32_t n)
 
 	scene_stop(&x, n);
 	look();
-	nop(&x);
+	complete_another(&x);
 	look();
-	nop(&x);
+	complete_another(&x);
 	scene_go_on(&x, SIGKILL);
 	settle(&x);
 	check(&x, !x.stopped, 2);
