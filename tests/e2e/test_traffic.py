@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from softhca import Case, Fabric, NOBODY, ordinary_user_can_run, wait_for, listening  # noqa: E402
 
 
-class Pairs(Case):
+class Pairs:
     """Two processes on a fabric of this class, and UCX's programs as such a pair."""
     doorbell = 'trap'
     user = []
@@ -65,7 +65,7 @@ class Pairs(Case):
         self.assertEqual(s['processes'], [])
 
 
-class Traffic(Pairs):
+class Traffic(Pairs, Case):
     every_size = ('ib_write_bw',)  # programs that send messages of each size that perftest knows
     sizes = ('2', '4096', '65536', '8388608')  # the others': inline, one packet, many, the longest
     ucx_tests = ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_fadd', 'ucp_cswap')
@@ -211,7 +211,7 @@ class TrafficAsOrdinaryUser(Traffic):
     tagged = Traffic.tagged[1:]
 
 
-class OnDemand(Pairs):
+class OnDemand(Pairs, Case):
     """
     On-demand paging. ibv_rc_pingpong's options for it are among the other tests.
 
