@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * CQEs in adopted memory (adopt.h), which this process has mapped. A copy by the kernel can be
+ * revoked while its thread is stopped (gate.h); so can these stores: they are a restartable
+ * sequence (rseq(2)), which a thread that was interrupted begins anew, with another look at its
+ * gate.
+ */
+#ifndef SOFTHCA_SEGMENT_NEAR_H
+#define SOFTHCA_SEGMENT_NEAR_H
+
+#include "segment/gate.h"
+
+#define NEAR_BYTES 64
+
+/* Finds libc's registration of threads for rseq(2). Called before the first near_store(). */
+void near_init(void);
+/* Can this thread store? False: the kernel must copy. */
+bool near_ready(void);
+/*
+ * Copies NEAR_BYTES, by quadwords in ascending order, unless the gate is shut. 0; -ECANCELED: it
+ * is, and the last quadword is not stored.
+ */
+int near_store(struct seg_gate *g, void *dst, const void *src);
+
+#endif

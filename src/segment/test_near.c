@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Stores of CQEs by a thread that is stopped meanwhile. */
+#include "segment/near.h"
+#include "segment/test.h"
+#include "segment/mem.h"
+
+#include <sched.h>
+
+#define ROUNDS 300
+#define IN_A_ROW 100
+
+/* Shared memory of both processes. */
+struct world {
+	struct mem_slot child;
+	_Alignas(NEAR_BYTES) uint8_t slot[NEAR_BYTES];
+	_Atomic uint32_t valid, seen_invalid, stores;
+};
+
+static struct seg_gate *gate_of(struct seg *s, uint32_t slot)
+{
+	struct seg_proc *p = seg_proc(s, slot);
+
+	if (!p)
+		abort();
+	return &p->ring[0].gate;
+}
+
+/* Stores all the time, as long as that is allowed. */
+static void stores(struct seg *s, struct test_child *c, void *arg)
+{
+	struct world *w = arg;
+	struct seg_gate *g = gate_of(s, s->self);
+	static uint8_t from[NEAR_BYTES];
+
+	w->child = mem_self(s);
+	memset(from, 0xaa, sizeof(from));
+	test_tell(c->tell[1]);
+	for (;;) {
+		gate_reset(g);
+		if (!w->valid) {
+			w->seen_invalid++;
+			sched_yield();
+			continue;
+		}
+		for (int i = 0; i < IN_A_ROW && !near_store(g, w->slot, from); i++)
+			w->stores++;
+	}
+}
+
+static void wait_until_more(_Atomic uint32_t *n, uint32_t than)
+{
+	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
+
+	while (atomic_load(n) <= than && clock_now_ns() < end)
+		sched_yield();
+	assert_true(atomic_load(n) > than);
+}
+
+static void shut(struct seg *s, const struct world *w)
+{
+	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
+	enum gate_shut r;
+
+	do
+		r = gate_shut(s, w->child.slot, w->child.gen, gate_of(s, w->child.slot),
+			      GATE_MINDS_OWN | GATE_MINDS_STATE | GATE_MINDS_POOL);
+	while (r == GATE_OPEN && clock_now_ns() < end);
+	assert_int_equal(r, GATE_SHUT);
+}
+
+/* Wherever it is stopped, not one store follows after it is continued. */
+static void a_stopped_thread_does_not_store(void **state)
+{
+	struct seg *s = *state;
+	struct world *w =
+		mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct test_child c;
+
+	near_init();
+	if (!near_ready()) {
+		print_message("no rseq(2) here\n");
+		skip();
+	}
+	test_spawn(s, &c, stores, w);
+	assert_true(test_wait(c.tell[0]));
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint32_t seen, before = w->stores;
+
+		w->valid = 1;
+		wait_until_more(&w->stores, before);
+		kill(c.pid, SIGSTOP);
+		w->valid = 0;
+		shut(s, w);
+		memset(w->slot, 0x55, NEAR_BYTES);
+		seen = w->seen_invalid;
+		kill(c.pid, SIGCONT);
+		wait_until_more(&w->seen_invalid, seen);
+		for (uint32_t k = 0; k < NEAR_BYTES; k++)
+			assert_int_equal(w->slot[k], 0x55);
+	}
+	kill(c.pid, SIGKILL);
+	test_reap(&c);
+	munmap(w, sizeof(*w));
+}
+
+/* With an open gate the bytes are stored, with a shut one none of them. */
+static void a_shut_gate_keeps_bytes_out(void **state)
+{
+	struct seg_gate g = {0};
+	uint64_t from[8], to[8] = {0}, none[8] = {0};
+
+	near_init();
+	if (!near_ready())
+		skip();
+	for (uint64_t i = 0; i < 8; i++)
+		from[i] = i + 1;
+	g.v[0].iov_len = GATE_REVOKED;
+	assert_int_equal(near_store(&g, to, from), -ECANCELED);
+	assert_memory_equal(to, none, sizeof(to));
+	gate_reset(&g);
+	assert_int_equal(near_store(&g, to, from), 0);
+	assert_memory_equal(to, from, sizeof(to));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_shut_gate_keeps_bytes_out),
+		cmocka_unit_test(a_stopped_thread_does_not_store),
+	};
+
+	return cmocka_run_group_tests(tests, test_seg_setup, test_seg_teardown);
+}
