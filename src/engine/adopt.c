@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the decision which keys' memory is adopted (segment/adopt.h): counts accesses, asks the
- * process that has the memory, and carries out what other processes ask of this one, on its device
- * thread. mkey.c uses the result.
+ * Owns the decision which memory of keys and queues is adopted (segment/adopt.h): counts accesses,
+ * asks the process that has the memory, and carries out what other processes ask of this one, on
+ * its device thread. mkey.c, cq.c and srq.c use the result.
  */
 #include "engine/priv.h"
 #include "hw/mkey.h"
+#include "hw/umem.h"
 #include "segment/adopt.h"
 #include "util/clock.h"
 
@@ -19,24 +20,45 @@
 #define LOOK_AGAIN 2 /* in seg_proc.adopt_look: the device thread's reminder to itself */
 
 /*
- * Counts an access. The owner is asked each time the count reaches its limit, because it may be
- * busy when asked first.
+ * Counts an access. True: it is hot. The owner is asked each time the count reaches its limit,
+ * because it may be busy when asked first.
  */
-static void warm(struct seg *s, struct hw_mkey *mk, struct seg_proc *p, uint64_t va)
+static bool warm(struct adopt_run *run, uint32_t after)
 {
-	uint32_t after = atomic_load_explicit(&p->adopt_after, memory_order_relaxed), none = 0;
-	uint32_t heat = atomic_load_explicit(&mk->run.heat, memory_order_relaxed) + 1;
+	uint32_t heat = atomic_load_explicit(&run->heat, memory_order_relaxed) + 1;
 
-	if (heat & ADOPT_BARRED || mk->odp || mk->memic)
+	if (heat & ADOPT_BARRED)
+		return false;
+	atomic_store_explicit(&run->heat, heat, memory_order_relaxed);
+	return heat >= after;
+}
+
+static void ask(struct seg *s, uint32_t slot, struct seg_proc *p, struct adopt_run *run,
+		uint32_t obj)
+{
+	uint32_t none = 0;
+
+	if (!atomic_compare_exchange_strong(&p->adopt_want, &none, 1 + obj))
 		return;
-	atomic_store_explicit(&mk->run.heat, heat, memory_order_relaxed);
-	if (heat < after)
+	atomic_store_explicit(&run->heat, 0, memory_order_relaxed);
+	seg_proc_rouse(s, slot);
+}
+
+static void warm_key(struct seg *s, struct hw_mkey *mk, struct seg_proc *p, uint64_t va)
+{
+	uint32_t after = atomic_load_explicit(&p->adopt_after, memory_order_relaxed);
+
+	if (mk->odp || mk->memic || !warm(&mk->run, after))
 		return;
-	atomic_store(&mk->run.hint, va);
-	if (atomic_compare_exchange_strong(&p->adopt_want, &none, 1 + (mk->key >> 8))) {
-		atomic_store_explicit(&mk->run.heat, 0, memory_order_relaxed);
-		seg_proc_rouse(s, mk->mem.slot);
-	}
+	atomic_store(&mk->hint, va);
+	ask(s, mk->mem.slot, p, &mk->run, mk->key >> 8);
+}
+
+/* Is that process there, so that its adopted memory counts as its own? */
+static bool is_there(const struct seg_proc *p, struct mem_slot mem)
+{
+	return p->gen == mem.gen && atomic_load(&p->state) == SEG_PROC_LIVE &&
+	       !seg_proc_life_ended(p);
 }
 
 /* Adds a part of a range: adopted bytes at their address in this process, others at the owner's. */
@@ -61,27 +83,76 @@ enum eng_why adopt_add(struct seg *s, struct eng_sgl *l, struct hw_mkey *mk, uin
 	uint64_t part;
 
 	if (!p || !atomic_load_explicit(&p->adopt_after, memory_order_relaxed) ||
-	    p->gen != mk->mem.gen || atomic_load(&p->state) != SEG_PROC_LIVE ||
-	    seg_proc_life_ended(p) || l->n + 3 > ENG_MAX_SG || goes_with_cqe(access, len))
+	    !is_there(p, mk->mem) || l->n + 3 > ENG_MAX_SG ||
+	    (!l->near && goes_with_cqe(access, len)))
 		return sgl_add(l, mk->mem, va, len) ? ENG_W_WQE_MALFORMED : ENG_W_NONE;
 	if (!atomic_load_explicit(&mk->run.word, memory_order_relaxed))
-		warm(s, mk, p, va);
+		warm_key(s, mk, p, va);
 	for (; len; va += part, len -= part)
 		if (add_part(s, l, mk, va, len, &part))
 			return ENG_W_WQE_MALFORMED;
 	return ENG_W_NONE;
 }
 
-/* ---- on the device thread of the process that has the memory */
-
-static bool key_has_ended(void *arg, uint32_t mkey, uint32_t gen)
+/*
+ * This thread's entry (running.c) keeps the pages where they are until it notes another epoch, so
+ * there must be one.
+ */
+uint8_t *adopt_near(struct seg *s, uint32_t umem, struct mem_slot mem, uint64_t va, uint64_t len)
 {
-	const struct hw_mkey *mk = seg_live(arg, SEG_T_MKEY, mkey);
+	struct seg_proc *p = running_last.used ? seg_proc(s, mem.slot) : NULL;
+	uint32_t after = p ? atomic_load_explicit(&p->adopt_queues, memory_order_relaxed) : 0;
+	struct hw_umem *u = after ? hw_umem(s, umem) : NULL;
+	uint64_t part;
+	uint8_t *at;
 
-	return !mk || mk->gen != gen || !atomic_load(&mk->valid) || !mem_is_self(arg, mk->mem);
+	if (!u || !atomic_load_explicit(&u->queue, memory_order_relaxed) || !is_there(p, mem))
+		return NULL;
+	if (!atomic_load_explicit(&u->run.word, memory_order_relaxed)) {
+		if (warm(&u->run, after))
+			ask(s, mem.slot, p, &u->run, ADOPT_UMEM | umem);
+		return NULL;
+	}
+	at = adopt_find(s, &u->run, u->gen, va, len, &part);
+	return part == len ? at : NULL;
 }
 
-static int take(struct seg *s, uint32_t idx)
+/* ---- on the device thread of the process that has the memory */
+
+/*
+ * Memory of a queue goes back with the queue or never (eng_adopt_umem_ended()): later it may be
+ * used in system calls, which only wrappers for keys mark.
+ */
+static bool key_has_ended(void *arg, uint32_t obj, uint32_t gen)
+{
+	const struct hw_mkey *mk = obj & ADOPT_UMEM ? NULL : seg_live(arg, SEG_T_MKEY, obj);
+
+	return !(obj & ADOPT_UMEM) &&
+	       (!mk || mk->gen != gen || !atomic_load(&mk->valid) || !mem_is_self(arg, mk->mem));
+}
+
+/*
+ * Libraries allocate whole pages for a queue; memory that begins within a page is not theirs.
+ */
+static int take_queue(struct seg *s, uint32_t idx)
+{
+	struct hw_umem *u = seg_live(s, SEG_T_UMEM, idx);
+	uint32_t queue = u ? atomic_load(&u->queue) : 0;
+	struct adopt_key k;
+
+	if (!queue || !mem_is_self(s, u->mem))
+		return 0;
+	if (u->va & (ADOPT_PAGE - 1)) {
+		atomic_store(&u->run.heat, ADOPT_BARRED);
+		return 0;
+	}
+	if (!atomic_compare_exchange_strong(&u->queue, &queue, queue | HW_UMEM_ADOPTED))
+		return 0;
+	k = (struct adopt_key){&u->run, &u->gen, &u->queue, 0, ADOPT_UMEM | idx, u->gen};
+	return adopt_take(s, &k, u->va, (u->len + ADOPT_PAGE - 1) & ~(ADOPT_PAGE - 1));
+}
+
+static int take_key(struct seg *s, uint32_t idx)
 {
 	struct hw_mkey *mk = seg_live(s, SEG_T_MKEY, idx);
 	struct adopt_key k;
@@ -89,8 +160,14 @@ static int take(struct seg *s, uint32_t idx)
 	if (!mk || !atomic_load_explicit(&mk->valid, memory_order_acquire) || mk->slow || mk->odp ||
 	    mk->memic || mk->length64 || !mem_is_self(s, mk->mem))
 		return 0;
-	k = (struct adopt_key){&mk->run, &mk->gen, &mk->valid, idx, mk->gen};
+	k = (struct adopt_key){&mk->run, &mk->gen, &mk->valid, atomic_load(&mk->hint),
+			       idx,      mk->gen};
 	return adopt_take(s, &k, mk->va, mk->len);
+}
+
+static int take(struct seg *s, uint32_t obj)
+{
+	return obj & ADOPT_UMEM ? take_queue(s, obj & ~ADOPT_UMEM) : take_key(s, obj);
 }
 
 /* For the device thread: when to retry what could not be done, and how long it waited last time. */
@@ -152,14 +229,14 @@ uint64_t eng_adopt_due(struct seg *s)
 	struct seg_proc *me = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
 	uint64_t back, later;
 
-	if (!me || !atomic_load(&me->adopt_after))
+	if (!me || !atomic_load(&me->adopt_queues))
 		return UINT64_MAX;
 	back = give_back_ended(s, me);
 	later = take_wanted(s, me);
 	return back < later ? back : later;
 }
 
-static bool every_key(void *arg, uint32_t mkey, uint32_t gen)
+static bool every(void *arg, uint32_t obj, uint32_t gen)
 {
 	return true;
 }
@@ -167,7 +244,7 @@ static bool every_key(void *arg, uint32_t mkey, uint32_t gen)
 /* Gives back all pages. Chunks of the pool may remain in use until a stopped thread goes on. */
 bool adopt_all_back(void)
 {
-	adopt_give_back(every_key, NULL, false);
+	adopt_give_back(every, NULL, false);
 	return !adopt_any();
 }
 
@@ -212,38 +289,51 @@ void eng_copy_end(struct eng_copy *c)
 	running_last.used = c->outer;
 }
 
-/* ---- for commands that end a key */
+/* ---- for commands that end a key or a queue's memory */
 
-struct one_key {
-	uint32_t mkey, gen;
+struct one {
+	uint32_t obj, gen;
 };
 
-static bool is_key(void *arg, uint32_t mkey, uint32_t gen)
+static bool is_one(void *arg, uint32_t obj, uint32_t gen)
 {
-	const struct one_key *k = arg;
+	const struct one *k = arg;
 
-	return k->mkey == mkey && k->gen == gen;
+	return k->obj == obj && k->gen == gen;
 }
 
 void eng_adopt_key_ended(struct seg *s, uint32_t mkey_idx)
 {
 	struct hw_mkey *mk = seg_at(s, SEG_T_MKEY, mkey_idx);
-	struct one_key one = {mkey_idx, mk->gen};
+	struct one one = {mkey_idx, mk->gen};
 	struct seg_proc *p;
 
 	/*
 	 * If nobody has asked to adopt this key so far, nobody will, because it is no longer valid.
 	 */
-	if (!atomic_load(&mk->run.hint))
+	if (!atomic_load(&mk->hint))
 		return;
 	p = seg_proc(s, mk->mem.slot);
-	if (mem_is_self(s, mk->mem) && adopt_give_back(is_key, &one, true))
+	if (mem_is_self(s, mk->mem) && adopt_give_back(is_one, &one, true))
 		p = NULL;
 	atomic_store(&mk->run.word, 0);
 	atomic_store(&mk->run.heat, 0);
-	atomic_store(&mk->run.hint, 0);
+	atomic_store(&mk->hint, 0);
 	if (!p || p->gen != mk->mem.gen)
 		return;
 	atomic_store(&p->adopt_look, 1);
 	seg_proc_rouse(s, mk->mem.slot);
+}
+
+/* Memory that cannot be given back now stays in the pool until the process ends. */
+void eng_adopt_umem_ended(struct seg *s, uint32_t idx)
+{
+	struct hw_umem *u = seg_at(s, SEG_T_UMEM, idx);
+	struct one one = {ADOPT_UMEM | idx, u->gen};
+
+	/* Without that note the device thread will find that the memory ends. */
+	if (!(atomic_exchange(&u->queue, 0) & HW_UMEM_ADOPTED) || !mem_is_self(s, u->mem))
+		return;
+	adopt_give_back(is_one, &one, true);
+	atomic_store(&u->run.word, 0);
 }

@@ -8,6 +8,7 @@
 #include "hw/cq.h"
 #include "hw/evq.h"
 #include "hw/flags.h"
+#include "segment/near.h"
 #include "util/point.h"
 #include "util/tls.h"
 
@@ -418,9 +419,23 @@ static int cq_compress(struct seg *s, struct hw_cq *cq, uint32_t cqn, const stru
 	return rc;
 }
 
+/* The CQE's place in adopted memory, or NULL: the kernel must copy it. */
+static uint8_t *near_slot(struct seg *s, const struct hw_cq *cq, uint64_t va)
+{
+	if (mem_is_self(s, cq->mem) || cq->zip || !near_ready())
+		return NULL;
+	return adopt_near(s, cq->buf_umem, cq->mem, va, NEAR_BYTES);
+}
+
+bool cq_is_near(struct seg *s, const struct hw_cq *cq)
+{
+	return near_slot(s, cq, cq_slot(cq));
+}
+
 int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c)
 {
 	uint64_t va = cq_slot_at(cq, held.pi);
+	uint8_t *near = near_slot(s, cq, va);
 	int rc;
 	/* The owner byte last and by itself: it is what the program polls. One vector there,
 	 * because each costs the kernel a look-up of the page; two here, because they are copied in
@@ -432,6 +447,12 @@ int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe
 		rc = cq_compress(s, cq, cqn, c);
 		if (rc || held.kept)
 			return rc;
+	}
+	if (near && held.gate) {
+		POINT("near-store");
+		rc = near_store(held.gate, near, c->b);
+		POINT("near-stored");
+		return rc;
 	}
 	mem_gate = gate_of(s, cq);
 	rc = mem_writev(s, cq->mem, &to, 1, from, 2);

@@ -98,6 +98,8 @@ int eng_psv_quiesce(struct seg *s, uint32_t idx);
  * that owns its adopted pages gives them back; that may be another one.
  */
 void eng_adopt_key_ended(struct seg *s, uint32_t mkey_idx);
+/* The same before a umem, which no queue uses any more, is freed. */
+void eng_adopt_umem_ended(struct seg *s, uint32_t idx);
 /*
  * Around a system call of the program on the memory of the process with that pid: its pages are not
  * moved meanwhile. 1: begun; 0: they never are, and there is nothing to end; -EAGAIN: they are

@@ -106,6 +106,7 @@ struct eng_sgl {
 	bool mixed;  /* the memory is in several slots, not all in mem[0].slot */
 	uint8_t sig; /* enum eng_sig: parts are of signature keys; then it is mixed, too */
 	bool fault;  /* set by sig_copy(): some memory of the list is not mapped */
+	bool near; /* of a receive: its CQE does not need a system call, so its memory should not */
 	uint64_t len;
 	uint64_t odp; /* the entries that are memory of on-demand keys, a bit each */
 	struct mem_vec v[ENG_MAX_SG + 2];
@@ -213,6 +214,7 @@ static inline void sgl_init(struct eng_sgl *l)
 	l->sig = ENG_SIG_NONE;
 	l->fault = false;
 	l->odp = 0;
+	l->near = false;
 }
 int sgl_add(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);
 /*
@@ -240,6 +242,11 @@ bool adopt_all_back(void);
  */
 enum eng_why adopt_add(struct seg *s, struct eng_sgl *l, struct hw_mkey *mk, uint64_t va,
 		       uint64_t len, uint32_t access);
+/*
+ * The address in this process of a queue's memory, which is another process's, or NULL: it is not
+ * adopted. Valid until this thread notes another epoch. (adopt.c)
+ */
+uint8_t *adopt_near(struct seg *s, uint32_t umem, struct mem_slot mem, uint64_t va, uint64_t len);
 /* Add the data segments of r->wqe from byte `off` on, pointers and inline data, to r->local. */
 enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access);
 /*
@@ -433,6 +440,8 @@ bool cq_waits(const struct seg *s, uint32_t cqn);
 void cq_flush(struct seg *s, uint32_t cqn);
 /* -ECANCELED: the lock was taken over from this thread, and nothing is written. */
 int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c);
+/* Will cq_write() store to adopted memory, as it looks now? */
+bool cq_is_near(struct seg *s, const struct hw_cq *cq);
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited);
 void cq_abort(struct seg *s, struct hw_cq *cq);
 /*

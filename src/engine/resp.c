@@ -337,7 +337,8 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 			   const struct eng_recv *rv, struct eng_cqe *c)
 {
 	struct hw_cq *cq = hw_cq(r->s, r->to.cqn);
-	bool merge = cq && can_merge(r, cq), solicited = LAYOUT_GET(cqe64, c->b, se);
+	bool merge = cq && can_merge(r, cq) && !cq_is_near(r->s, cq),
+	     solicited = LAYOUT_GET(cqe64, c->b, se);
 	uint32_t ack = atomic_load_explicit(&qp->ack_seq, memory_order_acquire);
 	int rc;
 

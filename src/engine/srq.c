@@ -366,8 +366,24 @@ static int srq_read_kept(struct eng_run *r, struct hw_srq *srq, uint64_t pos, ui
 	return rc;
 }
 
-/* The same in this process, without a place for what is read ahead, or with the doorbell record in
- * yet another process. */
+/* One WQE as it is now. */
+static int srq_read_wqe(struct eng_run *r, const struct hw_srq *srq, uint32_t idx, uint32_t bytes)
+{
+	uint64_t va = srq->va + ((uint64_t)idx << srq->log_stride);
+	const uint8_t *near = mem_is_self(r->s, srq->mem)
+				      ? NULL
+				      : adopt_near(r->s, srq->buf_umem, srq->mem, va, bytes);
+
+	if (!near)
+		return mem_read(r->s, srq->mem, va, r->rx, bytes);
+	memcpy(r->rx, near, bytes);
+	return 0;
+}
+
+/*
+ * The same in this process or in adopted memory, without a place for what is read ahead, or with
+ * the doorbell record in yet another process.
+ */
 static int srq_read_next(struct eng_run *r, struct hw_srq *srq, uint64_t pos, uint32_t bytes,
 			 uint16_t *posted)
 {
@@ -378,10 +394,16 @@ static int srq_read_next(struct eng_run *r, struct hw_srq *srq, uint64_t pos, ui
 	rc = srq_posted(r->s, srq, posted);
 	if (!rc && !*posted)
 		rc = -ENOENT;
-	return rc ? rc
-		  : mem_read(r->s, srq->mem,
-			     srq->va + ((uint64_t)srq_head(srq, pos) << srq->log_stride), r->rx,
-			     bytes);
+	return rc ? rc : srq_read_wqe(r, srq, srq_head(srq, pos), bytes);
+}
+
+/* Are WQEs read ahead? Not while they can be read without a system call. */
+static bool srq_reads_ahead(struct eng_run *r, const struct hw_srq *srq)
+{
+	return !mem_is_self(r->s, srq->mem) && srq->mem.slot == srq->dbr_mem.slot &&
+	       srq->mem.gen == srq->dbr_mem.gen &&
+	       r->to.srqn < seg_table(r->s, SEG_T_SRQAHEAD)->capacity &&
+	       !adopt_near(r->s, srq->buf_umem, srq->mem, srq->va, 1);
 }
 
 static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint32_t bytes)
@@ -395,9 +417,7 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 		return rc;
 	POINT("srq-locked");
 	lwm = atomic_load(&srq->lwm);
-	if (!mem_is_self(r->s, srq->mem) && srq->mem.slot == srq->dbr_mem.slot &&
-	    srq->mem.gen == srq->dbr_mem.gen &&
-	    r->to.srqn < seg_table(r->s, SEG_T_SRQAHEAD)->capacity)
+	if (srq_reads_ahead(r, srq))
 		rc = srq_read_kept(r, srq, pos, bytes, &posted);
 	else
 		rc = srq_read_next(r, srq, pos, bytes, &posted);

@@ -73,6 +73,11 @@ void scene_go_on(struct scene *x, int sig);
 void scene_end(struct scene *x);
 /* scene_end() after reap(), which has closed the pipes. */
 void scene_free(struct scene *x);
+/*
+ * Adopts memory of a queue of this process, as if others had asked. Returns its umem, which the
+ * queue must name.
+ */
+uint32_t adopt_queue(struct seg *s, uint64_t va, uint64_t len);
 void settle(struct scene *x);
 void goes_on(struct scene *x);
 /* Acts as the device thread until a QP waits for no lock any more. */

@@ -6,6 +6,7 @@
 #include "engine/test_keys.h"
 #include "engine/test_steps.h"
 #include "segment/adopt.h"
+#include "segment/near.h"
 #include "util/for_tests.h"
 
 #include <poll.h>
@@ -20,6 +21,7 @@
  */
 #define STORES 64
 #define COPIED 32
+#define MESSAGES 3
 enum { BEFORE = 0x55, WRITTEN = 0xaa };
 
 static const char *spec;
@@ -89,6 +91,42 @@ static void owner(struct bed *e)
 	CHECK(!adopt_any() && !adopt_bytes(s, s->self));
 }
 
+/* The owner of a CQ, which the parent sends to: at the step, afterwards, and when it is adopted. */
+static void queue_owner(struct bed *e)
+{
+	struct seg *s = &e->p.t->s;
+	struct hw_cq *cq;
+	struct t_qp *b;
+	uint32_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	b = child_qp(e, PRM_ST_RC, NULL);
+	cq = b->cq.hw;
+	e->board->a_key = s->self;
+	for (i = 0; i < MESSAGES; i++)
+		t_recv_at(b, i * 64, 64);
+	t_rts(b, e->p.a);
+	tell(e->tell[1]);
+	CHECK(await(e->go[0]));
+	CHECK(back || point_set(spec));
+	i = adopt_queue(s, cq->va, (uint64_t)cq->cqe_bytes << cq->log_size);
+	CHECK(!back || point_set(spec));
+	CHECK(!back || gives_back());
+	CHECK(adopt_any() == !back);
+	point_set("");
+	cq->buf_umem = i;
+	tell(e->tell[1]);
+	CHECK(await(e->go[0]));
+	for (i = 0; i < MESSAGES; i++) {
+		const struct mlx5_cqe64 *c = t_poll(&b->cq);
+
+		CHECK(c && mlx5dv_get_cqe_opcode((void *)c) == MLX5_CQE_RESP_SEND &&
+		      be16toh(c->wqe_counter) == i);
+	}
+	CHECK(!t_poll(&b->cq));
+	CHECK(gives_back() && !adopt_bytes(s, s->self));
+}
+
 static bool readable(int fd)
 {
 	struct pollfd pfd = {fd, POLLIN, 0};
@@ -96,8 +134,10 @@ static bool readable(int fd)
 	return poll(&pfd, 1, 0) == 1 && pfd.revents & POLLIN;
 }
 
+static void (*killed_owner)(struct bed *e) = owner;
+
 /* The owner does `what` (stop, kill) at its n-th step. */
-static struct bed *start(void **state, const char *what, uint32_t n)
+static struct bed *start(void **state, void (*body)(struct bed *e), const char *what, uint32_t n)
 {
 	static char how[32];
 	struct bed *e;
@@ -106,7 +146,8 @@ static struct bed *start(void **state, const char *what, uint32_t n)
 	spec = how;
 	bed_setup(state);
 	e = *state;
-	spawn(e, owner);
+	near_init();
+	spawn(e, body);
 	connect_to_child(e);
 	tell(e->go[1]);
 	return e;
@@ -157,7 +198,7 @@ static bool stopped_at(uint32_t n)
 {
 	struct mlx5_cqe64 *c;
 	void *state;
-	struct bed *e = start(&state, "stop", n);
+	struct bed *e = start(&state, owner, "stop", n);
 	int status;
 	bool stopped;
 	pthread_t t;
@@ -185,11 +226,57 @@ static bool stopped_at(uint32_t n)
 	return stopped;
 }
 
+static void send_message(struct bed *e)
+{
+	struct t_sge from = t_own(e->p.a, 0, 64);
+
+	t_post(e->p.a,
+	       &(struct t_wr){
+		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .sge = &from, .nsge = 1});
+}
+
+static void assert_sent(struct bed *e)
+{
+	struct mlx5_cqe64 *c;
+
+	device_thread(e);
+	c = t_poll(&e->p.a->cq);
+	assert_non_null(c);
+	assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_REQ);
+}
+
+/* Each message has one CQE, whether it is sent while the CQ is moved or afterwards. */
+static bool queue_stopped_at(uint32_t n)
+{
+	void *state;
+	struct bed *e = start(&state, queue_owner, "stop", n);
+	int status;
+	bool stopped;
+
+	while (!waitpid(e->pid, &status, WUNTRACED | WNOHANG) && !readable(e->tell[0]))
+		;
+	stopped = !readable(e->tell[0]);
+	assert_true(!stopped || WIFSTOPPED(status));
+	send_message(e);
+	if (stopped)
+		kill(e->pid, SIGCONT);
+	assert_true(await(e->tell[0]));
+	assert_sent(e);
+	while (e->p.a->hw->sq_ci < MESSAGES) {
+		send_message(e);
+		assert_sent(e);
+	}
+	tell(e->go[1]);
+	EXPECT_OK(e);
+	bed_teardown(&state);
+	return stopped;
+}
+
 /* Nothing of its memory remains in the segment. */
 static bool killed_at(uint32_t n)
 {
 	void *state;
-	struct bed *e = start(&state, "kill", n);
+	struct bed *e = start(&state, killed_owner, "kill", n);
 	struct seg *s = &e->p.t->s;
 	uint32_t slot;
 	int status;
@@ -203,7 +290,11 @@ static bool killed_at(uint32_t n)
 		kill(e->pid, SIGKILL);
 		waitpid(e->pid, &status, 0);
 	}
-	write_all(e); /* before anybody knows */
+	/* before anybody knows */
+	if (killed_owner == owner)
+		write_all(e);
+	else
+		send_message(e);
 	slot = e->board->a_key;
 	atomic_store(&seg_proc(s, slot)->state, SEG_PROC_DEAD);
 	eng_proc_died(s, slot);
@@ -216,6 +307,16 @@ static bool killed_at(uint32_t n)
 	return killed;
 }
 
+static bool queue_killed_at(uint32_t n)
+{
+	bool killed;
+
+	killed_owner = queue_owner;
+	killed = killed_at(n);
+	killed_owner = owner;
+	return killed;
+}
+
 static void at_each(bool (*one)(uint32_t n), bool giving_back, uint32_t least, const char *what)
 {
 	uint32_t n = 1;
@@ -224,27 +325,39 @@ static void at_each(bool (*one)(uint32_t n), bool giving_back, uint32_t least, c
 	while (one(n))
 		assert_true(++n < MAX_STEPS);
 	print_message("%s at %u steps\n", what, n - 1);
-	assert_true(n - 1 >= least * PIECES);
+	assert_true(n - 1 >= least);
 }
 
 static void stopped_while_it_adopts(void **state)
 {
-	at_each(stopped_at, false, 5, "adoption: stopped");
+	at_each(stopped_at, false, 5 * PIECES, "adoption: stopped");
 }
 
 static void stopped_while_it_gives_back(void **state)
 {
-	at_each(stopped_at, true, 3, "giving back: stopped");
+	at_each(stopped_at, true, 3 * PIECES, "giving back: stopped");
 }
 
 static void killed_while_it_adopts(void **state)
 {
-	at_each(killed_at, false, 5, "adoption: killed");
+	at_each(killed_at, false, 5 * PIECES, "adoption: killed");
 }
 
 static void killed_while_it_gives_back(void **state)
 {
-	at_each(killed_at, true, 3, "giving back: killed");
+	at_each(killed_at, true, 3 * PIECES, "giving back: killed");
+}
+
+static void a_queue_while_it_is_adopted(void **state)
+{
+	at_each(queue_stopped_at, false, 5, "queue: stopped");
+	at_each(queue_killed_at, false, 5, "queue: killed");
+}
+
+static void a_queue_while_it_is_given_back(void **state)
+{
+	at_each(queue_stopped_at, true, 3, "queue given back: stopped");
+	at_each(queue_killed_at, true, 3, "queue given back: killed");
 }
 
 /* After a fork neither process sees the other's stores, and the child has no page of the pool. */
@@ -294,6 +407,8 @@ int main(void)
 		cmocka_unit_test(stopped_while_it_gives_back),
 		cmocka_unit_test(killed_while_it_adopts),
 		cmocka_unit_test(killed_while_it_gives_back),
+		cmocka_unit_test(a_queue_while_it_is_adopted),
+		cmocka_unit_test(a_queue_while_it_is_given_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

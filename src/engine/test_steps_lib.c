@@ -3,7 +3,9 @@
 #include "engine/test_sig.h"
 #include "engine/test_steps.h"
 #include "engine/test_tm.h"
+#include "hw/umem.h"
 #include "segment/adopt.h"
+#include "segment/near.h"
 #include "util/for_tests.h"
 #include "wire/prm/dct.h"
 
@@ -550,10 +552,75 @@ const struct scenario scenarios[] = {
 };
 const uint32_t nscenarios = sizeof(scenarios) / sizeof(scenarios[0]);
 
+static void on_fault(int sig, siginfo_t *si, void *uc)
+{
+	if (!adopt_fault((uintptr_t)si->si_addr) && !mem_guard_fixup(uc))
+		signal(sig, SIG_DFL);
+}
+
+static void fault_handler(void)
+{
+	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
+
+	sigaction(SIGSEGV, &sa, NULL);
+	mem_guard_armed = true;
+}
+
+uint32_t adopt_queue(struct seg *s, uint64_t va, uint64_t len)
+{
+	struct seg_proc *me = seg_proc(s, s->self);
+	struct hw_umem *u;
+	uint32_t i;
+
+	fault_handler();
+	adopt_init(s, false);
+	atomic_store(&me->adopt_queues, UINT32_MAX);
+	assert_int_equal(seg_alloc(s, SEG_T_UMEM, SEG_OWNER_DEVICE, &i), 0);
+	u = seg_at(s, SEG_T_UMEM, i);
+	u->mem = mem_self(s);
+	u->va = va;
+	u->len = len;
+	u->queue = HW_UMEM_QUEUE;
+	do {
+		atomic_store(&me->adopt_want, 1 + (ADOPT_UMEM | i));
+		eng_adopt_due(s);
+	} while (!atomic_load(&u->run.word) && !(u->run.heat & ADOPT_BARRED));
+	assert_true(atomic_load(&u->run.word));
+	return i;
+}
+
+/* With STEP_NEAR the receiver's CQ and SRQ are adopted memory. */
+static void adopt_queues(struct scene *x)
+{
+	struct seg *s = seg_of(x);
+	struct hw_cq *cq = x->b->cq.hw;
+
+	if (!getenv("STEP_NEAR"))
+		return;
+	cq->buf_umem = adopt_queue(s, cq->va, (uint64_t)cq->cqe_bytes << cq->log_size);
+	if (x->is->srq)
+		x->srq.hw->buf_umem = adopt_queue(
+			s, x->srq.hw->va, UINT64_C(1) << (x->srq.hw->log_size + x->srq.log_stride));
+}
+
+static bool every(void *arg, uint32_t obj, uint32_t gen)
+{
+	return true;
+}
+
+static void queues_back(void)
+{
+	for (int i = 0; i < 20000 && !adopt_give_back(every, NULL, true); i++)
+		usleep(1000);
+	assert_true(!adopt_any());
+}
+
 void scene_setup(struct scene *x, void (*body)(struct bed *e))
 {
 	struct bed *e = x->e;
 	struct t_qp peer;
+
+	near_init();
 
 	if (x->is->srq)
 		t_srq_make(e->p.t, &x->srq, e->p.t->pd[1]);
@@ -562,6 +629,7 @@ void scene_setup(struct scene *x, void (*body)(struct bed *e))
 	scene = x;
 	spawn(e, body);
 	assert_true(await(e->tell[0]));
+	adopt_queues(x);
 	peer = (struct t_qp){.qpn = e->board->qpn, .hw = hw_qp(seg_of(x), e->board->qpn)};
 	t_rts(x->b, &peer);
 	for (uint32_t i = 0; i < RECEIVES; i++)
@@ -606,6 +674,7 @@ void scene_free(struct scene *x)
 	void *state = x->e;
 
 	close(x->eventfd);
+	queues_back();
 	t_qp_free(x->b);
 	bed_teardown(&state);
 }
@@ -671,24 +740,16 @@ void goes_on(struct scene *x)
 	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), -1);
 }
 
-static void on_fault(int sig, siginfo_t *si, void *uc)
-{
-	if (!adopt_fault((uintptr_t)si->si_addr) && !mem_guard_fixup(uc))
-		signal(sig, SIG_DFL);
-}
-
 void adopt_key(struct seg *s, uint32_t key)
 {
-	struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_NODEFER};
 	struct hw_mkey *mk = hw_mkey(s, key);
-	const struct adopt_key k = {&mk->run, &mk->gen, &mk->valid, key >> 8, mk->gen};
+	const struct adopt_key k = {&mk->run, &mk->gen, &mk->valid, mk->va, key >> 8, mk->gen};
 	int rc;
 
-	sigaction(SIGSEGV, &sa, NULL);
-	mem_guard_armed = true;
-	adopt_init(s);
+	fault_handler();
+	adopt_init(s, true);
 	atomic_store(&seg_proc(s, s->self)->adopt_after, UINT32_MAX);
-	atomic_store(&mk->run.hint, mk->va);
+	atomic_store(&mk->hint, mk->va);
 	do
 		rc = adopt_take(s, &k, mk->va, mk->len);
 	while (rc > 0 || rc == -EAGAIN);

@@ -485,6 +485,9 @@ static void two_stopped_at_every_step(void **state)
 
 		if (only && strcmp(only, pairs[i].at))
 			continue;
+		/* from adopted memory nothing is read ahead */
+		if (getenv("STEP_NEAR") && !strncmp(pairs[i].at, "srq-ahead", 9))
+			continue;
 		for (; both_stopped(pairs[i].srq, pairs[i].at, n); n++)
 			assert_true(n < MAX_STEPS);
 		print_message("%s: one stopped at %s, another at %u steps\n",

@@ -4,6 +4,7 @@
  *
  * The memory itself is never accessed here: a umem only names its process and range.
  */
+#include "engine/engine.h"
 #include "fw/priv.h"
 #include "hw/pd.h"
 #include "hw/uar.h"
@@ -17,7 +18,15 @@ FW_KIND(UAR, hw_uar, .name = "uar", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_u
 FW_KIND(PD, hw_pd, .name = "pd", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_pd),
 	.log_max = FW_LOG_MAX(log_max_pd));
 
-FW_KIND(UMEM, hw_umem, .name = "umem", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_umem));
+static int umem_free(struct seg *s, uint32_t idx)
+{
+	eng_adopt_umem_ended(s, idx);
+	fw_free(s, SEG_T_UMEM, idx);
+	return 0;
+}
+
+FW_KIND(UMEM, hw_umem, .name = "umem", .stage = FW_STAGE_REST, .refs = FW_REFS(hw_umem),
+	.free = umem_free);
 
 /* ---- UAR ---- */
 
@@ -113,6 +122,7 @@ enum fw_r fw_cmd_create_umem(struct fw_call *k)
 	u->mem = mem->mem;
 	u->va = mem->va;
 	u->len = mem->len;
+	atomic_store(&u->queue, mem->queue ? HW_UMEM_QUEUE : 0);
 	LAYOUT_SET(create_umem_out, k->out, umem_id, idx);
 	fw_commit(&u->flags);
 	return FW_R_NONE;
@@ -127,6 +137,7 @@ enum fw_r fw_cmd_destroy_umem(struct fw_call *k)
 		return FW_R_UMEM_NONE;
 	if (u->refs)
 		return FW_R_UMEM_IN_USE;
+	eng_adopt_umem_ended(k->s, idx);
 	fw_free(k->s, SEG_T_UMEM, idx);
 	return FW_R_NONE;
 }

@@ -25,6 +25,7 @@ enum fw_status { PRM_V_STATUS(FW_STATUS) };
 struct fw_mem {
 	struct mem_slot mem;
 	uint64_t va, len;
+	bool queue; /* CREATE_UMEM: memory of a queue, as libraries allocate it */
 };
 
 /* The context of a command. The driver makes one for every call. */

@@ -59,6 +59,8 @@ struct hw_mkey {
 	/* On-demand paging, as `rdma statistic show mr` tells: */
 	_Atomic uint64_t faults;     /* pages that were absent when the data path came to them */
 	_Atomic uint64_t prefetched; /* pages that ADVISE_MR was asked for */
+	/* address of the access that made it hot; 0: nobody has asked to adopt it */
+	_Atomic uint64_t hint;
 } SEG_ELEM;
 
 /*

@@ -9,10 +9,11 @@
 #include "mlx5/priv.h"
 #include "wire/prm/umem.h"
 
-static int umem_cmd(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64_t len, uint32_t *id)
+static int umem_cmd(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64_t len, bool queue,
+		    uint32_t *id)
 {
 	uint8_t in[LAYOUT_SZ(create_umem_in)] = {0}, out[LAYOUT_SZ(create_umem_out)];
-	struct fw_mem mem = {.mem = mem_self(ctx->seg), .va = va, .len = len};
+	struct fw_mem mem = {.mem = mem_self(ctx->seg), .va = va, .len = len, .queue = queue};
 	void *umem = LAYOUT_IN(create_umem_in, umem, in);
 	uint64_t first = va & MLX5_PAGE_MASK;
 	int r;
@@ -27,7 +28,7 @@ static int umem_cmd(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64_t 
 }
 
 static int umem_create(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64_t len,
-		       uint32_t access, struct mlx5_umem *u)
+		       uint32_t access, bool queue, struct mlx5_umem *u)
 {
 	int r;
 
@@ -35,7 +36,7 @@ static int umem_create(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64
 	r = uv_umem_get(ctx->file, va, len, access);
 	if (r < 0)
 		return r;
-	r = umem_cmd(ctx, uid, va, len, &u->id);
+	r = umem_cmd(ctx, uid, va, len, queue, &u->id);
 	if (r < 0) {
 		uv_umem_put(ctx->file, va, len);
 		return r;
@@ -49,13 +50,13 @@ static int umem_create(struct uv_context *ctx, uint16_t uid, uint64_t va, uint64
 int mlx5_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 		     struct mlx5_umem *u)
 {
-	return umem_create(ctx, 0, va, len, access, u);
+	return umem_create(ctx, 0, va, len, access, false, u);
 }
 
 int mlx5_queue_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 			   struct mlx5_umem *u)
 {
-	int r = umem_create(ctx, 0, va, len, access, u);
+	int r = umem_create(ctx, 0, va, len, access, true, u);
 
 	/* page_offset counts in 64 bytes: mlx5_umem_find_best_quantized_pgoff() */
 	if (r == 0 && va & 63) {
@@ -68,7 +69,7 @@ int mlx5_queue_umem_create(struct uv_context *ctx, uint64_t va, uint64_t len, ui
 int mlx5_umem_create_devx(struct uv_context *ctx, uint64_t va, uint64_t len, uint32_t access,
 			  struct mlx5_umem *u)
 {
-	return umem_create(ctx, (uint16_t)ctx->devx_uid, va, len, access, u);
+	return umem_create(ctx, (uint16_t)ctx->devx_uid, va, len, access, false, u);
 }
 
 int mlx5_umem_destroy(struct uv_context *ctx, struct mlx5_umem *u)

@@ -13,10 +13,11 @@
 
 #define ADOPT_PAGE UINT64_C(4096)
 #define ADOPT_CHUNK UINT64_C(65536)
-#define ADOPT_CHUNKS 4096  /* of the whole fabric: 256 MiB */
-#define ADOPT_OWN_MAX 1024 /* of a process: 64 MiB */
-#define ADOPT_RUN_MAX 256  /* of a key: 16 MiB */
-#define ADOPT_BATCH 16     /* chunks moved in one go, while wrappers wait */
+#define ADOPT_CHUNKS 4096     /* of the whole fabric: 256 MiB */
+#define ADOPT_OWN_MAX 1024    /* of a process: 64 MiB */
+#define ADOPT_RUN_MAX 256     /* of an object: 16 MiB */
+#define ADOPT_QUEUES_AFTER 64 /* accesses by others after which a queue is hot, by default */
+#define ADOPT_BATCH 16        /* chunks moved in one go, while wrappers wait */
 #define ADOPT_BARRED (1u << 31)
 
 /* A chunk of the pool. Its owner word is 1 + the memory slot that uses it. */
@@ -24,7 +25,7 @@ struct seg_adopt {
 	uint32_t gen;
 	_Atomic uint32_t slot_gen; /* generation of the owner's slot; 0: being claimed */
 	_Atomic uint32_t ended;    /* only threads older than `epoch` may use it */
-	uint32_t mkey, mkey_gen;   /* the key whose memory it holds */
+	uint32_t obj, obj_gen;     /* the object whose memory it holds (adopt_key) */
 	uint32_t kept;             /* until the process ends */
 	uint64_t va;               /* in the first chunk of a run: the address of its first byte */
 	_Atomic uint64_t epoch;
@@ -36,16 +37,15 @@ struct seg_pool {
 } SEG_ELEM;
 
 /*
- * In a key: the part of its memory that is in the pool, in neighbouring chunks. One word, so that a
- * late store for a key that has ended means nothing to a later key with the same number.
+ * In a key or a umem: the part of its memory that is in the pool, in neighbouring chunks. One word,
+ * so that a late store for an object that has ended means nothing to a later one with its number.
  */
 struct adopt_run {
 	_Atomic uint32_t heat; /* accesses by other processes until it is hot; ADOPT_BARRED */
 	_Atomic uint64_t word; /* adopt_word() */
-	_Atomic uint64_t hint; /* address of the access that made it hot; 0: none did */
 };
 
-/* gen: the key's. first: the chunk of the first page, whose `va` is its address. */
+/* gen: the object's. first: the chunk of the first page, whose `va` is its address. */
 static inline uint64_t adopt_word(uint32_t gen, uint32_t first, uint32_t pages)
 {
 	return (uint64_t)gen << 32 | first << 16 | pages;
@@ -70,15 +70,22 @@ uint64_t adopt_bytes(const struct seg *s, uint32_t slot);
 
 /* ---- for the process that owns the memory (adopt_own.c) */
 
-/* 0: adoption is off in this process. Otherwise wrappers mark their calls. */
+/* 0: memory of keys is not adopted in this process. Otherwise wrappers mark their calls. */
 extern _Atomic uint32_t adopt_on;
-void adopt_init(struct seg *s);
+/* 0: nothing is adopted in this process. */
+extern _Atomic uint32_t adopt_may;
+/* `keys`: memory of keys may be adopted, not only that of queues. */
+void adopt_init(struct seg *s, bool keys);
 
+/* What has the memory: a key, or the umem of a queue. `obj` is its index, of a umem with this bit.
+ */
+#define ADOPT_UMEM (1u << 30)
 struct adopt_key {
 	struct adopt_run *run;
-	const uint32_t *gen_now;       /* of the element, now perhaps another key */
-	const _Atomic uint32_t *valid; /* 0: the key ends */
-	uint32_t mkey, gen;
+	const uint32_t *gen_now;       /* of the element, now perhaps another object */
+	const _Atomic uint32_t *valid; /* 0: the object ends */
+	uint64_t hint;                 /* address of the access that made it hot, or 0 */
+	uint32_t obj, gen;
 };
 /*
  * Takes the next chunks of [va, va + len) into the pool and adds them to the run. > 0: call again.
@@ -86,12 +93,13 @@ struct adopt_key {
  */
 int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t len);
 /*
- * Gives back the memory of the keys that `want` chooses: the pages become private memory again and
- * keep their content. `unused`: other processes no longer use it; else this waits for them. False:
- * some pages remain.
+ * Gives back the memory of the objects that `want` chooses: the pages become private memory again
+ * and keep their content. `unused`: other processes no longer use it; else this waits for them.
+ * False: some pages remain.
  */
-bool adopt_give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg, bool unused);
-/* Call before a system call that changes mappings: gives back all keys with pages in the range. */
+bool adopt_give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *arg, bool unused);
+/* Call before a system call that changes mappings: gives back all objects with pages in the range.
+ */
 void adopt_keep_out(const void *from, size_t len);
 /* From now on nothing is adopted in this process, and nothing stays adopted. */
 void adopt_never(void);

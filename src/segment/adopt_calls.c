@@ -17,7 +17,7 @@
 #define CLAIMED 1 /* `hi` of a mark that is being filled in */
 #define SPINS 64
 
-_Atomic uint32_t adopt_on;
+_Atomic uint32_t adopt_on, adopt_may;
 
 static struct {
 	_Atomic uint32_t turn; /* odd while a window is open */

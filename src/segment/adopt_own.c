@@ -26,10 +26,10 @@
 #define FORCED_NS (2 * NSEC_PER_SEC)
 #define CALLS_NS (20 * NSEC_PER_MSEC)
 
-/* The plan for a key, and how much of it is published. */
+/* What is planned for an object, and how much of it is published. */
 struct run {
 	uint64_t va;
-	uint32_t mkey, gen;
+	uint32_t obj, gen;
 	uint32_t first, planned, pages; /* chunk; pages */
 };
 
@@ -67,10 +67,22 @@ static void own_unlock(uint64_t mask)
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, 8);
 }
 
-void adopt_init(struct seg *s)
+void adopt_init(struct seg *s, bool keys)
 {
 	own.s = s;
-	atomic_store(&adopt_on, 1);
+	atomic_store(&adopt_on, keys);
+	atomic_store(&adopt_may, 1);
+}
+
+static const char *kind(uint32_t obj)
+{
+	return obj & ADOPT_UMEM ? "umem" : "mkey";
+}
+
+/* As users see the number. */
+static uint32_t number(uint32_t obj)
+{
+	return obj & ADOPT_UMEM ? obj & ~ADOPT_UMEM : obj << 8;
 }
 
 bool adopt_any(void)
@@ -97,8 +109,8 @@ static bool claim_chunks(uint32_t first, uint32_t n, const struct adopt_key *k)
 				seg_free(own.s, SEG_T_ADOPT, i);
 			return false;
 		}
-		a->mkey = k->mkey;
-		a->mkey_gen = k->gen;
+		a->obj = k->obj;
+		a->obj_gen = k->gen;
 		atomic_store(&a->slot_gen, own.s->self_gen);
 	}
 	return true;
@@ -120,10 +132,10 @@ static uint32_t find_chunks(uint32_t n, const struct adopt_key *k)
 	return 0;
 }
 
-static struct run *run_of(uint32_t mkey, uint32_t gen)
+static struct run *run_of(uint32_t obj, uint32_t gen)
 {
 	for (uint32_t i = 0; i < own.runs; i++)
-		if (own.run[i].mkey == mkey && own.run[i].gen == gen)
+		if (own.run[i].obj == obj && own.run[i].gen == gen)
 			return &own.run[i];
 	return NULL;
 }
@@ -137,7 +149,7 @@ static bool free_chunks(void)
 		const struct seg_adopt *a = seg_at(own.s, SEG_T_ADOPT, i);
 
 		if (!a->kept && atomic_load(&a->slot_gen) == own.s->self_gen &&
-		    !run_of(a->mkey, a->mkey_gen))
+		    !run_of(a->obj, a->obj_gen))
 			all &= adopt_chunk_free(own.s, i);
 	}
 	return all;
@@ -145,11 +157,11 @@ static bool free_chunks(void)
 
 /* ---- taking */
 
-/* Which pages of the key, and where they go. NULL: none, or no room. */
+/* Which pages of the object, and where they go. NULL: none, or no room. */
 static struct run *plan(const struct adopt_key *k, uint64_t va, uint64_t len)
 {
 	uint64_t lo = (va + ADOPT_PAGE - 1) & ~(ADOPT_PAGE - 1),
-		 hi = (va + len) & ~(ADOPT_PAGE - 1), hint = atomic_load(&k->run->hint);
+		 hi = (va + len) & ~(ADOPT_PAGE - 1), hint = k->hint;
 	struct run *r = &own.run[own.runs];
 	struct seg_adopt *a;
 	uint64_t n;
@@ -163,7 +175,7 @@ static struct run *plan(const struct adopt_key *k, uint64_t va, uint64_t len)
 		n = ADOPT_RUN_MAX;
 	if (n > ADOPT_OWN_MAX - own.n)
 		n = ADOPT_OWN_MAX - own.n;
-	*r = (struct run){.va = lo, .mkey = k->mkey, .gen = k->gen};
+	*r = (struct run){.va = lo, .obj = k->obj, .gen = k->gen};
 	while (n && !(r->first = find_chunks((uint32_t)n, k)))
 		n /= 2;
 	if (!n)
@@ -223,7 +235,7 @@ static void unplan(const struct run *r)
 static bool run_leaves(const struct run *r)
 {
 	for (uint32_t i = 0; i < own.n; i++)
-		if (own.piece[i].leaving && own.piece[i].key.mkey == r->mkey &&
+		if (own.piece[i].leaving && own.piece[i].key.obj == r->obj &&
 		    own.piece[i].key.gen == r->gen)
 			return true;
 	return false;
@@ -246,7 +258,7 @@ static int may_take(uint64_t from, uint64_t to)
 
 static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 {
-	struct run *r = run_of(k->mkey, k->gen);
+	struct run *r = run_of(k->obj, k->gen);
 	uint64_t from, to, end;
 	uint8_t *park = NULL;
 	int rc;
@@ -270,8 +282,8 @@ static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 		rc = -ENOMEM;
 	if (!rc)
 		rc = take_range(k, r, from, to, park);
-	TRACE(LOG_MEM, "mkey 0x%x: %u of %u pages at 0x%llx adopted: %d", k->mkey << 8, r->pages,
-	      r->planned, (unsigned long long)r->va, rc);
+	TRACE(LOG_MEM, "%s 0x%x: %u of %u pages at 0x%llx adopted: %d", kind(k->obj),
+	      number(k->obj), r->pages, r->planned, (unsigned long long)r->va, rc);
 	if (rc && !r->pages)
 		unplan(r);
 	if (!rc && adopt_look_asleep(from, to, NULL, NULL) == ADOPT_SLEEP_SHARED)
@@ -337,8 +349,8 @@ static void give_back_piece(struct adopt_piece *p, bool ours, uint64_t calls_ns)
 	int r = ours ? adopt_piece_return(own.s, p, calls_ns) : return_rest(p, calls_ns);
 
 	if (r) {
-		TRACE(LOG_MEM, "mkey 0x%x: pages at 0x%llx cannot be given back now: %d",
-		      p->key.mkey << 8, (unsigned long long)p->va, r);
+		TRACE(LOG_MEM, "%s 0x%x: pages at 0x%llx cannot be given back now: %d",
+		      kind(p->key.obj), number(p->key.obj), (unsigned long long)p->va, r);
 		return;
 	}
 	if (!ours)
@@ -349,7 +361,7 @@ static void give_back_piece(struct adopt_piece *p, bool ours, uint64_t calls_ns)
 static bool run_has_pieces(const struct run *r)
 {
 	for (uint32_t i = 0; i < own.n; i++)
-		if (own.piece[i].key.mkey == r->mkey && own.piece[i].key.gen == r->gen)
+		if (own.piece[i].key.obj == r->obj && own.piece[i].key.gen == r->gen)
 			return true;
 	return false;
 }
@@ -376,15 +388,15 @@ static void run_ends(const struct adopt_key *k)
 	atomic_store(&k->run->word, 0);
 }
 
-/* Marks the pieces of the wanted keys, and ends their runs. */
-static bool choose(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg)
+/* Marks the pieces of the wanted objects, and ends their runs. */
+static bool choose(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *arg)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; i < own.n; i++) {
 		struct adopt_piece *p = &own.piece[i];
 
-		if (!p->leaving && want(arg, p->key.mkey, p->key.gen)) {
+		if (!p->leaving && want(arg, p->key.obj, p->key.gen)) {
 			run_ends(&p->key);
 			p->leaving = true;
 		}
@@ -426,8 +438,19 @@ static void wake_waiters(void)
 		adopt_look_asleep(lo, hi, wake_waiter, NULL);
 }
 
+/*
+ * What could not be returned of a queue's memory stays: later it may be used by system calls, which
+ * are not marked while only queues are adopted.
+ */
+static void keep_queues(void)
+{
+	for (uint32_t i = 0; i < own.n && !atomic_load(&adopt_on); i++)
+		if (own.piece[i].key.obj & ADOPT_UMEM)
+			own.piece[i].leaving = false;
+}
+
 /* own.lock is held. False: some pages or chunks remain for later. */
-static bool give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg, bool unused,
+static bool give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *arg, bool unused,
 		      uint64_t calls_ns)
 {
 	bool ours = false, all;
@@ -459,17 +482,18 @@ static bool give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void
 	}
 	wake_waiters();
 	forget_returned();
+	keep_queues();
 	all = free_chunks();
 	for (uint32_t i = 0; i < own.n; i++)
 		all &= !own.piece[i].leaving;
 	return all;
 }
 
-static bool is_of_key(void *arg, uint32_t mkey, uint32_t gen)
+static bool is_of_key(void *arg, uint32_t obj, uint32_t gen)
 {
 	const struct adopt_key *k = arg;
 
-	return k->mkey == mkey && k->gen == gen;
+	return k->obj == obj && k->gen == gen;
 }
 
 int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t len)
@@ -491,7 +515,7 @@ int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t l
 	return rc == -EBUSY ? -EAGAIN : rc < 0 ? 0 : rc;
 }
 
-bool adopt_give_back(bool (*want)(void *arg, uint32_t mkey, uint32_t gen), void *arg, bool unused)
+bool adopt_give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *arg, bool unused)
 {
 	uint64_t mask;
 	bool all;
@@ -510,14 +534,14 @@ struct range {
 	uint64_t lo, hi;
 };
 
-static bool in_range(void *arg, uint32_t mkey, uint32_t gen)
+static bool in_range(void *arg, uint32_t obj, uint32_t gen)
 {
 	const struct range *r = arg;
 
 	for (uint32_t i = 0; i < own.n; i++) {
 		const struct adopt_piece *p = &own.piece[i];
 
-		if (p->key.mkey == mkey && p->key.gen == gen && p->va < r->hi &&
+		if (p->key.obj == obj && p->key.gen == gen && p->va < r->hi &&
 		    r->lo < p->va + p->len)
 			return true;
 	}
@@ -558,7 +582,7 @@ void adopt_never(void)
  */
 void adopt_forking(void)
 {
-	if (!atomic_load(&adopt_on) || forking)
+	if (!atomic_load(&adopt_may) || forking)
 		return;
 	fork_mask = own_lock();
 	forking = true;

@@ -77,8 +77,9 @@ struct seg_proc {
 	_Atomic uint32_t moving;
 	/* accesses to a key by other processes after which it is adopted; 0: never */
 	_Atomic uint32_t adopt_after;
-	_Atomic uint32_t adopt_want; /* a key that is to be adopted: 1 + its index */
-	_Atomic uint32_t adopt_look; /* keys of its adopted memory have ended */
+	_Atomic uint32_t adopt_queues; /* the same for the memory of a queue */
+	_Atomic uint32_t adopt_want;   /* what is to be adopted: 1 + adopt_key.obj */
+	_Atomic uint32_t adopt_look;   /* keys of its adopted memory have ended */
 	/*
 	 * The send queues that its threads are working on: a thread that revokes a key finds its
 	 * users here without checking every QP (src/engine/running.c). The entries have their own

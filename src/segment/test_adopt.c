@@ -290,9 +290,9 @@ static void bed_make(struct bed *b, struct seg *s)
 	sigaction(SIGSEGV, &sa, NULL);
 	*b = (struct bed){.s = s, .gen = 1};
 	atomic_store(&b->valid, 1);
-	b->key = (struct adopt_key){&b->run, &b->gen, &b->valid, 1, 1};
+	b->key = (struct adopt_key){&b->run, &b->gen, &b->valid, 0, 1, 1};
 	mem_guard_armed = true;
-	adopt_init(s);
+	adopt_init(s, true);
 }
 
 static bool every(void *arg, uint32_t mkey, uint32_t gen)

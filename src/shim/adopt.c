@@ -27,7 +27,7 @@ void shim_keep_out(const void *addr, size_t len)
 
 static void shim_adopt_never(void)
 {
-	if (__builtin_expect(atomic_load(&adopt_on) != 0, 0) && shim_owns_tables())
+	if (__builtin_expect(atomic_load(&adopt_may) != 0, 0) && shim_owns_tables())
 		adopt_never();
 }
 
@@ -200,7 +200,7 @@ static bool forks(long nr, const long a[6])
  */
 bool shim_adopt_syscall(long nr, const long a[6])
 {
-	if (__builtin_expect(!atomic_load(&adopt_on), 1))
+	if (__builtin_expect(!atomic_load(&adopt_may), 1))
 		return false;
 	switch (nr) {
 	case SYS_madvise:

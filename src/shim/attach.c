@@ -14,6 +14,7 @@
 #include "hw/evq.h"
 #include "segment/adopt.h"
 #include "segment/mem.h"
+#include "segment/near.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
 #include "shim/files/nlroute.h"
@@ -227,10 +228,13 @@ static int join(const struct shim_config *c)
 	at.sys.uar_mapped = uar_mapped;
 	uar_know(&at.seg);
 	sig_install();
-	if (c->adopt_after && mem_guard_armed) {
-		adopt_init(&at.seg);
-		atomic_store(&at.seg.hdr->adopting, 1);
+	near_init();
+	if (c->adopt_queues && mem_guard_armed) {
+		adopt_init(&at.seg, c->adopt_after);
+		if (c->adopt_after)
+			atomic_store(&at.seg.hdr->adopting, 1);
 		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_after, c->adopt_after);
+		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_queues, c->adopt_queues);
 	}
 	return 0;
 }
