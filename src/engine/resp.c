@@ -135,10 +135,21 @@ int resp_fetch(struct eng_run *r, struct hw_qp *qp, uint32_t qpn, struct eng_rec
 	return qp->no_rq ? -ENOENT : rq_fetch(r, qp, qpn, rv);
 }
 
+/* Only where keys may be adopted does it matter how the CQE is written. */
+static bool cqe_is_near(const struct eng_run *r)
+{
+	const struct hw_cq *cq = atomic_load_explicit(&r->s->hdr->adopting, memory_order_relaxed)
+					 ? hw_cq(r->s, r->to.cqn)
+					 : NULL;
+
+	return cq && cq_is_near(r->s, cq);
+}
+
 enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
 			  const struct eng_recv *rv, uint64_t need)
 {
 	sgl_init(&r->remote);
+	r->remote.near = cqe_is_near(r);
 	for (uint32_t i = 0; i < rv->nseg && r->remote.len < need; i++) {
 		const uint8_t *seg = rv->seg + i * WQE_SEG;
 		uint32_t key = LAYOUT_GET32(wqe_data, seg, lkey);
