@@ -13,11 +13,10 @@
 
 #define ADOPT_PAGE UINT64_C(4096)
 #define ADOPT_CHUNK UINT64_C(65536)
-#define ADOPT_CHUNKS 4096     /* of the whole fabric: 256 MiB */
-#define ADOPT_OWN_MAX 1024    /* of a process: 64 MiB */
-#define ADOPT_RUN_MAX 256     /* of an object: 16 MiB */
-#define ADOPT_QUEUES_AFTER 64 /* accesses by others after which a queue is hot, by default */
-#define ADOPT_BATCH 16        /* chunks moved in one go, while wrappers wait */
+#define ADOPT_CHUNKS 4096  /* of the whole fabric: 256 MiB */
+#define ADOPT_OWN_MAX 1024 /* of a process: 64 MiB */
+#define ADOPT_RUN_MAX 256  /* of an object: 16 MiB */
+#define ADOPT_BATCH 16     /* chunks moved in one go, while wrappers wait */
 #define ADOPT_BARRED (1u << 31)
 
 /* A chunk of the pool. Its owner word is 1 + the memory slot that uses it. */

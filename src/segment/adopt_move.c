@@ -20,6 +20,7 @@
 
 #define COPIES_NS (50 * NSEC_PER_USEC) /* longer than a copy of one message takes */
 #define THREADS_NS (2 * NSEC_PER_MSEC)
+#define TURN_NS (8 * NSEC_PER_MSEC) /* a thread in a copy may wait for a processor */
 #define FORCED_NS (2 * NSEC_PER_SEC)
 #define LOOK_NS NSEC_PER_MSEC /* after this time, check whether the threads are stopped */
 #define PATIENT_TRIES 4
@@ -83,6 +84,8 @@ static bool others_out(struct seg *s, struct seg_proc *me, uint64_t ns)
 	atomic_store(&me->moving, 1);
 	while (atomic_load(&me->in_flight) && clock_now_ns() < end)
 		sys_cpu_relax();
+	for (end += TURN_NS; ns && atomic_load(&me->in_flight) && clock_now_ns() < end;)
+		sys_call(SYS_sched_yield);
 	if (!atomic_load(&me->in_flight) || (ns && adopt_wait_for_threads(s, ns)))
 		return true;
 	atomic_store(&me->moving, 0);

@@ -229,12 +229,11 @@ static int join(const struct shim_config *c)
 	uar_know(&at.seg);
 	sig_install();
 	near_init();
-	if (c->adopt_queues && mem_guard_armed) {
-		adopt_init(&at.seg, c->adopt_after);
-		if (c->adopt_after)
-			atomic_store(&at.seg.hdr->adopting, 1);
+	if (c->adopt_after && mem_guard_armed) {
+		adopt_init(&at.seg, true);
+		atomic_store(&at.seg.hdr->adopting, 1);
 		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_after, c->adopt_after);
-		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_queues, c->adopt_queues);
+		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_queues, c->adopt_after);
 	}
 	return 0;
 }

@@ -8,7 +8,6 @@
  * result.
  */
 #include "shim/files/paths.h"
-#include "segment/adopt.h"
 #include "shim/shim.h"
 #include "util/sys.h"
 
@@ -138,7 +137,6 @@ static void read_config(struct shim_config *c)
 	s = env(SHIM_ENV_ADOPT);
 	for (; s && *s >= '0' && *s <= '9' && c->adopt_after < 1000000; s++)
 		c->adopt_after = c->adopt_after * 10 + (uint32_t)(*s - '0');
-	c->adopt_queues = env(SHIM_ENV_ADOPT) ? c->adopt_after : ADOPT_QUEUES_AFTER;
 	find_real_root(c);
 	c->on = true;
 }

@@ -29,8 +29,7 @@ struct shim_config {
 	char real_dir[512]; /* $SOFTHCA_DIR without symbolic links */
 	bool doorbell_poll;
 	bool memlock_enforce;
-	uint32_t adopt_after;  /* 0: never */
-	uint32_t adopt_queues; /* the same for memory of queues */
+	uint32_t adopt_after; /* 0: never */
 	bool on;
 };
 /* The environment as it was at first use, which may be before the constructor. */
