@@ -111,9 +111,9 @@ struct eng_sgl {
 	uint64_t odp; /* the entries that are memory of on-demand keys, a bit each */
 	struct mem_vec v[ENG_MAX_SG + 2];
 	struct mem_slot mem[ENG_MAX_SG + 2];
-	uint32_t odp_key[ENG_MAX_SG]; /* of those entries: the key */
+	uint32_t odp_key[ENG_MAX_SG + 2]; /* of those entries: the key */
 };
-static_assert(ENG_MAX_SG <= 64, "a bit for each entry");
+static_assert(ENG_MAX_SG + 2 <= 64, "a bit for each entry");
 
 /* A receive WQE in work. */
 struct eng_recv {

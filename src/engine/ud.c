@@ -81,6 +81,8 @@ static void skip_front(struct eng_sgl *l, uint64_t n)
 		l->n--;
 		memmove(l->v, l->v + 1, l->n * sizeof(l->v[0]));
 		memmove(l->mem, l->mem + 1, l->n * sizeof(l->mem[0]));
+		memmove(l->odp_key, l->odp_key + 1, l->n * sizeof(l->odp_key[0]));
+		l->odp >>= 1;
 	}
 }
 
@@ -88,6 +90,8 @@ static void push_front(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint
 {
 	memmove(l->v + 1, l->v, l->n * sizeof(l->v[0]));
 	memmove(l->mem + 1, l->mem, l->n * sizeof(l->mem[0]));
+	memmove(l->odp_key + 1, l->odp_key, l->n * sizeof(l->odp_key[0]));
+	l->odp <<= 1;
 	l->v[0] = (struct mem_vec){va, len};
 	l->mem[0] = mem;
 	l->n++;

@@ -4,6 +4,7 @@
  * `rdma statistic show mr` tells of it. Exits with the number of cases that failed.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -292,6 +293,66 @@ static void own_memory(struct side *s, const struct card *to)
 	step("implicit", post(s, IBV_WR_RDMA_READ, &into, to->usual, to->pinned), s->all->lkey, 3);
 }
 
+static struct ibv_qp *open_ud(struct side *s)
+{
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_UD, .send_cq = s->cq, .recv_cq = s->cq};
+	struct ibv_qp_attr at = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+	struct ibv_qp *qp;
+
+	init.cap = (struct ibv_qp_cap){
+		.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 2, .max_recv_sge = 2};
+	MUST(qp = ibv_create_qp(s->pd, &init));
+	MUST(!ibv_modify_qp(qp, &at, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+	at.qp_state = IBV_QPS_RTR;
+	MUST(!ibv_modify_qp(qp, &at, IBV_QP_STATE));
+	at.qp_state = IBV_QPS_RTS;
+	MUST(!ibv_modify_qp(qp, &at, IBV_QP_STATE | IBV_QP_SQ_PSN));
+	return qp;
+}
+
+/* A datagram to the own QP, from `from` to `into`, with a GRH or without. */
+static void ud_send(struct side *s, struct ibv_qp *qp, bool grh, struct ibv_sge *from,
+		    struct ibv_sge *into)
+{
+	struct ibv_ah_attr attr = {.port_num = 1, .is_global = grh};
+	struct ibv_send_wr *bad, wr = {.opcode = IBV_WR_SEND,
+				       .send_flags = IBV_SEND_SIGNALED,
+				       .sg_list = from,
+				       .num_sge = 2};
+	struct ibv_recv_wr *bad_recv, recv = {.sg_list = into, .num_sge = 2};
+	struct ibv_port_attr port;
+
+	MUST(!ibv_query_port(s->ctx, 1, &port));
+	attr.dlid = port.lid;
+	MUST(!ibv_query_gid(s->ctx, 1, 0, &attr.grh.dgid));
+	MUST(wr.wr.ud.ah = ibv_create_ah(s->pd, &attr));
+	wr.wr.ud.remote_qpn = qp->qp_num;
+	MUST(!ibv_post_recv(qp, &recv, &bad_recv));
+	MUST(!ibv_post_send(qp, &wr, &bad));
+	expect("datagram", await(s), IBV_WC_SUCCESS);
+	expect("datagram", await(s), IBV_WC_SUCCESS);
+	ibv_destroy_ah(wr.wr.ud.ah);
+}
+
+/* The place of a GRH in front of the data moves the entries of either list. */
+static void datagrams(struct side *s)
+{
+	uint64_t usual = (uintptr_t)s->pinned->addr, mem = (uintptr_t)s->mem + 32 * PAGE;
+	uint32_t pin = s->pinned->lkey, odp = s->odp->lkey;
+	struct ibv_sge from[2] = {{usual, 8, pin}, {mem + 9, PAGE, odp}};
+	struct ibv_sge into[2] = {{usual + PAGE, 40, pin}, {usual + 2 * PAGE, 8 + PAGE, pin}};
+	long was = counter(odp, "page_faults");
+	struct ibv_qp *qp = open_ud(s);
+
+	from[1].length -= 8; /* the path's MTU */
+	ud_send(s, qp, true, from, into);
+	expect("sent behind a GRH", counter(odp, "page_faults"), was + 2);
+	from[1] = (struct ibv_sge){usual, 100, pin};
+	into[1] = (struct ibv_sge){mem + 4 * PAGE, PAGE, odp};
+	ud_send(s, qp, false, from, into);
+	expect("received behind no GRH", counter(odp, "page_faults"), was + 3);
+}
+
 int main(void)
 {
 	int up[2], down[2], status;
@@ -314,6 +375,7 @@ int main(void)
 	open_side(&s);
 	meet(&s, &to);
 	own_memory(&s, &to);
+	datagrams(&s);
 	remote_memory(&s, &to);
 	close(s.tx);
 	MUST(wait(&status) > 0 && !status);
