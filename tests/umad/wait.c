@@ -8,10 +8,12 @@
 #include "util/sys.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -135,6 +137,43 @@ static int by_select(int fd, int ms)
 	FD_SET(fd, &rd);
 	r = select(fd + 1, &rd, NULL, NULL, &t);
 	assert_int_equal(!!FD_ISSET(fd, &rd), r);
+	return r;
+}
+
+/* The largest time-outs: of one that never ends nothing is left to calculate. */
+static int by_select_for_ever(int fd, int ms)
+{
+	struct timeval t = ms == LONG_MS ? (struct timeval){LONG_MAX, 999999}
+					 : (struct timeval){ms / 1000, ms % 1000 * 1000};
+	fd_set rd;
+
+	FD_ZERO(&rd);
+	FD_SET(fd, &rd);
+	return select(fd + 1, &rd, NULL, NULL, &t);
+}
+
+static int by_ppoll_for_ever(int fd, int ms)
+{
+	struct timespec t = ms == LONG_MS ? (struct timespec){LONG_MAX, 999999999} : spec(ms);
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return ppoll(&p, 1, &t, NULL);
+}
+
+/* getdtablesize() may be a million; the kernel reads no more than the process's table has. */
+static int by_select_of_all(int fd, int ms)
+{
+	struct timeval t = {ms / 1000, ms % 1000 * 1000};
+	uint8_t *end = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	fd_set *rd = (fd_set *)(end + 4096 - sizeof(*rd));
+	int r;
+
+	assert_ptr_not_equal(end, MAP_FAILED);
+	assert_int_equal(mprotect(end + 4096, 4096, PROT_NONE), 0);
+	FD_SET(fd, rd);
+	r = select(1 << 20, rd, NULL, NULL, &t);
+	assert_int_equal(!!FD_ISSET(fd, rd), r);
+	munmap(end, 8192);
 	return r;
 }
 
@@ -313,6 +352,9 @@ static const struct way ways[] = {
 	{"raw poll", by_raw_poll},
 	{"raw ppoll", by_raw_ppoll},
 	{"select", by_select, .wrapped = true},
+	{"select for ever", by_select_for_ever, .wrapped = true},
+	{"select of all", by_select_of_all},
+	{"ppoll for ever", by_ppoll_for_ever, .wrapped = true},
 	{"pselect", by_pselect, .wrapped = true},
 	{"raw select", by_raw_select},
 	{"epoll, level", by_epoll},

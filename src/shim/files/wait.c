@@ -196,23 +196,27 @@ static int call_until_ready(const struct wait_call *c, struct set *set)
 	return r;
 }
 
+#define USEC_PER_SEC UINT64_C(1000000)
+#define LONGEST_S (INT64_MAX / NSEC_PER_SEC) /* a longer time-out never ends */
+
 /* When the call's time-out ends; 0: never. The kernel reports bad time-outs. */
 static uint64_t end_of(const struct wait_call *c)
 {
 	struct timespec t = {.tv_sec = c->ms / 1000, .tv_nsec = c->ms % 1000 * NSEC_PER_MSEC};
 	struct timeval tv = {0};
+	uint64_t sec, ns;
 
-	if (c->tv) {
-		if (mem_guarded_copy(&tv, c->tv, sizeof(tv)))
-			return 0;
-		t = (struct timespec){tv.tv_sec, tv.tv_usec * 1000};
-	} else if (c->ts) {
-		if (mem_guarded_copy(&t, c->ts, sizeof(t)))
-			return 0;
-	} else if (c->ms <= 0) {
+	if (c->ts && mem_guarded_copy(&t, c->ts, sizeof(t)))
 		return 0;
-	}
-	return clock_now_ns() + (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
+	if (c->tv && mem_guarded_copy(&tv, c->tv, sizeof(tv)))
+		return 0;
+	if (!c->tv && !c->ts && c->ms <= 0)
+		return 0;
+	/* select() takes a second's microseconds and more. */
+	sec = c->tv ? (uint64_t)tv.tv_sec + (uint64_t)tv.tv_usec / USEC_PER_SEC
+		    : (uint64_t)t.tv_sec;
+	ns = c->tv ? (uint64_t)tv.tv_usec % USEC_PER_SEC * NSEC_PER_USEC : (uint64_t)t.tv_nsec;
+	return sec >= LONGEST_S ? 0 : clock_now_ns() + sec * NSEC_PER_SEC + ns;
 }
 
 /* While the holder of a queue's lock is stopped, a stray byte stays: do not spin. */
@@ -341,17 +345,19 @@ static int next___poll_chk(const struct wait_call *c, bool now)
 
 /* ---- select */
 
+/* Reads no further than this process has files, as core_sys_select() does: nfds may be huge. */
 static bool scan_select(const struct wait_call *c, struct set *set)
 {
-	uint64_t word = 0;
+	unsigned int last = (unsigned int)c->nfds - 1;
+	uint64_t word;
 
-	if (!c->rd)
+	if (!c->rd || c->nfds <= 0)
 		return false;
-	for (int fd = 0; fd < c->nfds; fd++) {
-		if (!(fd % 64) && mem_guarded_copy(&word, (uint8_t *)c->rd + fd / 8, sizeof(word)))
+	for (long fd = fdtab_next(0, last); fd >= 0; fd = fdtab_next((unsigned int)fd + 1, last)) {
+		if (mem_guarded_copy(&word, (uint64_t *)c->rd + fd / 64, sizeof(word)))
 			return false;
 		if (word >> fd % 64 & 1)
-			wait_add(set, fd, (nfds_t)fd, IN_BITS);
+			wait_add(set, (int)fd, (nfds_t)fd, IN_BITS);
 	}
 	return set->n > 0;
 }
