@@ -476,6 +476,40 @@ static void a_late_byte_is_no_packet(void **state)
 	}
 }
 
+/* Sets that the library cannot restore: 0 would say that the time is over, so the byte is told. */
+static void a_late_byte_in_large_sets(void **state)
+{
+	const int n = 2 * FD_SETSIZE;
+	fd_set rd[2];
+	int fd = file();
+
+	FD_ZERO(&rd[0]);
+	FD_ZERO(&rd[1]);
+	FD_SET(fd, &rd[0]);
+	assert_int_equal(sys_write(fd, "", 1), 1);
+	assert_int_equal(select(n, rd, NULL, NULL, NULL), 1);
+	assert_true(FD_ISSET(fd, &rd[0]));
+	nothing(fd);
+	assert_int_equal(select(n, rd, NULL, NULL, &(struct timeval){0, 0}), 0);
+}
+
+static void select_refuses_a_bad_time(void **state)
+{
+	struct timeval bad[] = {{-1, 0}, {0, -1}};
+	fd_set rd;
+	int fd = file();
+
+	FD_ZERO(&rd);
+	FD_SET(fd, &rd);
+	ask(fd, 3);
+	assert_int_equal(by_poll(fd, LONG_MS), 1);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(select(fd + 1, &rd, NULL, NULL, &bad[i]), -1);
+		assert_int_equal(errno, EINVAL);
+	}
+	got(fd);
+}
+
 static void another_process_wakes(void **state)
 {
 	const struct way *w = *state;
@@ -834,6 +868,8 @@ int main(void)
 			add_case(a_late_byte_is_no_packet, &ways[i], "%s, late byte", ways[i].name);
 	CASES(ways, another_process_wakes);
 	CASES(ways, time_out_wakes);
+	CASE(a_late_byte_in_large_sets);
+	CASE(select_refuses_a_bad_time);
 	CASE(all_that_is_ready_is_told);
 	CASE(bad_arguments_fail);
 	CASE(a_cancelled_waiter_does_no_harm);

@@ -42,6 +42,7 @@ struct set {
 	unsigned int n;
 	nfds_t others; /* entries that are not ours */
 	bool stray;    /* a FIFO had a byte, but its queue has no record */
+	bool once;     /* the call cannot be repeated: stray bytes are reported */
 	struct seen s[WAIT_MAX];
 };
 
@@ -132,7 +133,7 @@ static short stray(struct set *set, const struct seen *w, short reported)
 	evq_wake(w->u.s, w->u.file, w->u.gen);
 	sig_guard_end(&g);
 	set->stray = true;
-	return bits;
+	return set->once ? 0 : bits;
 }
 
 static bool any_ready(const struct set *set)
@@ -390,7 +391,7 @@ static bool copy_set(fd_set *to, const fd_set *from, const struct wait_call *c)
 	return !from || !to || !mem_guarded_copy(to, from, words * sizeof(uint64_t));
 }
 
-/* False: the sets are larger than the library's, and the call is not repeated. */
+/* False: the sets are larger than the library's, so the call cannot be repeated. */
 static bool save_sets(struct sets *sets, const struct wait_call *c)
 {
 	return c->nfds <= FD_SETSIZE && copy_set(&sets->rd, c->rd, c) &&
@@ -410,16 +411,15 @@ int wait_select(const struct wait_call *call)
 	struct timespec left;
 	struct sets sets;
 	uint64_t end;
-	bool saved;
 	int r;
 
 	if (!scan_select(&c, &set))
 		return c.next(&c, false);
-	saved = save_sets(&sets, &c);
+	set.once = !save_sets(&sets, &c);
 	end = end_of(&c);
 	do
 		r = merge_select(&c, &set, call_until_ready(&c, &set));
-	while (saved && again(&set, &c, end, &left, &r) && restore_sets(&sets, &c));
+	while (again(&set, &c, end, &left, &r) && restore_sets(&sets, &c));
 	return r;
 }
 
@@ -431,9 +431,10 @@ WRAP(int, select, (int n, fd_set *rd, fd_set *wr, fd_set *ex, struct timeval *tv
 	struct wait_call c = {
 		.next = next_select, .nfds = n, .rd = rd, .wr = wr, .ex = ex, .tv = tv};
 
-	if (!wait_any())
-		return NEXT(select)(n, rd, wr, ex, tv);
-	c.now = tv && !mem_guarded_copy(&t, tv, sizeof(t)) && !t.tv_sec && !t.tv_usec;
+	if (!wait_any() || (tv && mem_guarded_copy(&t, tv, sizeof(t))) || t.tv_sec < 0 ||
+	    t.tv_usec < 0)
+		return NEXT(select)(n, rd, wr, ex, tv); /* the kernel reports bad time-outs */
+	c.now = !t.tv_sec && !t.tv_usec;
 	return wait_select(&c);
 }
 
