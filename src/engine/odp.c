@@ -13,6 +13,8 @@
 
 #include <sys/resource.h>
 
+#define STACK 2048 /* more than mem_touch() needs */
+
 int odp_add(struct eng_sgl *l, const struct hw_mkey *mk, struct mem_slot mem, uint64_t va,
 	    uint64_t len)
 {
@@ -35,39 +37,21 @@ static uint64_t faults_now(void)
 	return (uint64_t)u.ru_minflt + (uint64_t)u.ru_majflt;
 }
 
-/* Bytes to read, one of each page, and where they go. */
-struct touch {
-	uint8_t byte[MEM_MAX_VEC];
-	struct mem_vec v[MEM_MAX_VEC];
-	struct iovec to;
-};
-
 /*
  * Our own pages that a read comes to shall not count: those of the stack, and code and segment by a
  * read of nothing.
  */
-static void warm_up(struct seg *s, struct touch *t, struct mem_slot mem)
+static __attribute__((noinline)) void warm_up(struct seg *s, struct mem_slot mem)
 {
-	t->to = (struct iovec){t->byte, 0};
-	t->byte[0] = 0;
-	t->v[MEM_MAX_VEC - 1] = t->v[0] = (struct mem_vec){0, 0};
-	if (atomic_load_explicit(&s->odp_warm, memory_order_relaxed) == mem.slot + 1)
-		return;
-	mem_readv(s, mem, t->v, 1, &t->to, 1);
-	faults_now();
-	atomic_store_explicit(&s->odp_warm, mem.slot + 1, memory_order_relaxed);
-}
+	_Atomic uint32_t *warm = &s->odp_warm[mem_is_self(s, mem)];
+	uint8_t stack[STACK];
 
-/* A page that cannot be read is an error of the copy that follows. */
-static void touch(struct seg *s, struct touch *t, struct mem_slot mem, uint64_t va, uint64_t end)
-{
-	while (va < end) {
-		for (t->to.iov_len = 0; va < end && t->to.iov_len < MEM_MAX_VEC;
-		     va = (va | 0xfff) + 1)
-			t->v[t->to.iov_len++] = (struct mem_vec){va, 1};
-		if (mem_readv(s, mem, t->v, (unsigned int)t->to.iov_len, &t->to, 1))
-			return;
-	}
+	*(volatile uint8_t *)stack = 0;
+	if (atomic_load_explicit(warm, memory_order_relaxed) == mem.slot + 1)
+		return;
+	mem_touch(s, mem, 0, 0);
+	faults_now();
+	atomic_store_explicit(warm, mem.slot + 1, memory_order_relaxed);
 }
 
 /*
@@ -77,12 +61,11 @@ static void touch(struct seg *s, struct touch *t, struct mem_slot mem, uint64_t 
 static void page_in(struct seg *s, uint32_t key, struct mem_slot mem, uint64_t va, uint64_t len)
 {
 	struct hw_mkey *mk;
-	struct touch t;
 	uint64_t before, n;
 
-	warm_up(s, &t, mem);
+	warm_up(s, mem);
 	before = faults_now();
-	touch(s, &t, mem, va, va + len);
+	mem_touch(s, mem, va, len);
 	n = faults_now() - before;
 	mk = n ? hw_mkey(s, key) : NULL;
 	/* This thread may have been stopped meanwhile: its key may be gone, and another there. */

@@ -25,7 +25,10 @@ static_assert(sizeof(struct mem_vec) == sizeof(struct iovec) &&
 
 #define BOUNCE 4096
 #define MOVING_NS NSEC_PER_MSEC /* longer than it takes to move a piece */
-#define STRING_MIN 256          /* mem_guard.S copies more than this by the string instruction */
+#define PAGE UINT64_C(4096)
+/* process_vm_rw_single_vec() pins 1024 pages before it copies the first byte. */
+#define TOUCH_MAX (512 * PAGE)
+#define STRING_MIN 256 /* mem_guard.S copies more than this by the string instruction */
 
 static uint64_t total(const struct mem_vec *v, unsigned int n)
 {
@@ -178,7 +181,7 @@ static int copy_vm(const struct seg_proc *p, const struct mem_job *j)
 {
 	long nr = j->write ? SYS_process_vm_writev : SYS_process_vm_readv, r = 0;
 	struct sides x = {(const struct iovec *)j->v, j->io, j->nv, j->nio};
-	uint64_t len = total(j->v, j->nv);
+	uint64_t len = __builtin_expect(j->touch, 0) ? j->io->iov_len : total(j->v, j->nv);
 
 	if (!j->gate || x.nv <= GATE_VECS || x.nio <= GATE_VECS)
 		r = mem_call(nr, p->pid, &x, j->gate);
@@ -363,6 +366,35 @@ int mem_write(struct seg *s, struct mem_slot m, uint64_t va, const void *src, si
 	const struct mem_job j = {&v, &io, 1, 1, true, mem_gate};
 
 	return mem_is_self(s, m) ? copy_own(s, &j) : copy_foreign(s, m, &j);
+}
+
+/* The bytes from `va` on that one access brings: by process_vm_readv(2) many pages. */
+static uint64_t touch_size(struct seg *s, struct mem_slot m, uint64_t va)
+{
+	const struct seg_proc *p = seg_proc(s, m.slot);
+	bool one = mem_is_self(s, m) || !p || p->pid_ns != s->pid_ns ||
+		   atomic_load_explicit(&p->refused, memory_order_relaxed);
+
+	return (one ? PAGE : TOUCH_MAX) - va % PAGE;
+}
+
+void mem_touch(struct seg *s, struct mem_slot m, uint64_t va, uint64_t len)
+{
+	uint64_t size, end = va + len;
+	uint8_t byte;
+
+	do {
+		struct iovec io = {&byte, len != 0};
+		struct mem_vec v = {va, 0};
+		const struct mem_job j = {&v, &io, 1, 1, .touch = true};
+
+		size = touch_size(s, m, va);
+		v.len = size < end - va ? size : end - va;
+		if (mem_is_self(s, m) ? mem_guarded_copy(&byte, (void *)(uintptr_t)va, io.iov_len)
+				      : copy_foreign(s, m, &j))
+			return;
+		va += v.len;
+	} while (va < end);
 }
 
 /* Cuts [off, off + len) out of a list into `out`; returns the number of vectors. */

@@ -46,6 +46,12 @@ int mem_writev(struct seg *s, struct mem_slot m, const struct mem_vec *to, unsig
 	       const struct iovec *from, unsigned int nfrom);
 
 /*
+ * Makes pages present, as far as they can be read, and as a read does. A page that cannot be read
+ * is an error of the copy that follows. A length of 0 does nothing but to run the code.
+ */
+void mem_touch(struct seg *s, struct mem_slot m, uint64_t va, uint64_t len);
+
+/*
  * Fetches the descriptor that a copy has wanted since the last call; waits once, at most `wait_ns`,
  * for the supervisor. The caller holds no lock. True: try the copy again. False: no descriptor was
  * wanted, or the supervisor has not answered yet and the descriptor stays wanted.

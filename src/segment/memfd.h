@@ -16,6 +16,7 @@ struct mem_job {
 	unsigned int nv, nio;
 	bool write;
 	struct seg_gate *gate; /* NULL: none */
+	bool touch;            /* mem_touch(): only the beginning of the memory is read */
 };
 
 /* -ENOENT: no descriptor of (slot, gen) at hand. Otherwise as mem_readv(). */

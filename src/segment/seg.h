@@ -196,8 +196,9 @@ struct seg {
 	_Atomic uint32_t said;     /* diagnostics that are given once (mem.c) */
 	_Atomic uint32_t tap_seen; /* the last `turn` of seg_hdr.tap that was taken up */
 	_Atomic uint32_t tap_busy; /* a thread is taking it */
-	_Atomic uint32_t odp_warm; /* 1 + the slot that on-demand pages were last looked for in */
-	bool polled;               /* this process's doorbells are polled, not trapped */
+	/* 1 + the slot that on-demand pages were last looked for in: others', own */
+	_Atomic uint32_t odp_warm[2];
+	bool polled; /* this process's doorbells are polled, not trapped */
 	/* 1 + descriptor of the supervisor's connection, for link_wake(); 0: none */
 	_Atomic int wake_fd;
 	/*

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <ucontext.h>
 
 #define PAGE 4096
@@ -208,6 +209,60 @@ static void peer_memory_is_read_and_written(void **state)
 	test_tell(c.go[1]);
 	assert_int_equal(test_reap(&c), 0);
 	peer_end(p);
+}
+
+static long faults_now(void)
+{
+	struct rusage u;
+
+	assert_int_equal(getrusage(RUSAGE_THREAD, &u), 0);
+	return u.ru_minflt + u.ru_majflt;
+}
+
+/* The page faults of the second of two calls: the first brings code and stack. */
+static long faults_of_touch(struct seg *s, struct mem_slot m, uint64_t va, uint64_t len)
+{
+	long was;
+
+	mem_touch(s, m, va - PAGE, 1);
+	was = faults_now();
+	mem_touch(s, m, va, len);
+	return faults_now() - was;
+}
+
+static void every_page_is_touched_once(void **state)
+{
+	const long n = 700; /* more than one system call brings */
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct mem_slot slots[2];
+	struct test_child c;
+	uint64_t va;
+
+	munmap(p->page, 2 * PAGE);
+	p->page =
+		mmap(NULL, 2048 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(p->page, MAP_FAILED);
+	madvise(p->page, 2048 * PAGE, MADV_NOHUGEPAGE);
+	va = (uint64_t)(uintptr_t)p->page + 4 * PAGE;
+	peer_start(s, p, &c);
+	slots[0] = p->m;
+	slots[1] = mem_self(s);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(faults_of_touch(s, slots[i], va + 9, n * PAGE - 18), n);
+		assert_int_equal(faults_of_touch(s, slots[i], va + 9, n * PAGE - 18), 0);
+		assert_int_equal(faults_of_touch(s, slots[i], va + n * PAGE + PAGE - 1, 2), 2);
+		assert_int_equal(faults_of_touch(s, slots[i], va + 800 * PAGE, 0), 0);
+	}
+	/* Where process_vm_readv(2) may be refused: by one page each. */
+	atomic_store(&seg_proc(s, p->m.slot)->refused, 1);
+	assert_int_equal(faults_of_touch(s, p->m, va + 1000 * PAGE, 3 * PAGE), 3);
+	atomic_store(&seg_proc(s, p->m.slot)->refused, 0);
+	assert_int_equal(mem_write(s, p->m, (uintptr_t)p->page + 7, "\x77", 1), 0);
+	test_tell(c.go[1]);
+	assert_int_equal(test_reap(&c), 0);
+	munmap(p->page, 2048 * PAGE);
+	munmap(p, sizeof(*p));
 }
 
 static void dead_execing_or_replaced_peer_is_esrch(void **state)
@@ -582,6 +637,7 @@ int main(void)
 		cmocka_unit_test(own_vectors_scatter_and_gather),
 		cmocka_unit_test(own_vectors_scatter_and_gather_guarded),
 		cmocka_unit_test(peer_memory_is_read_and_written),
+		cmocka_unit_test(every_page_is_touched_once),
 		cmocka_unit_test(a_record_is_never_seen_half_written),
 		cmocka_unit_test(an_own_record_is_never_seen_half_written),
 		cmocka_unit_test(dead_execing_or_replaced_peer_is_esrch),
