@@ -181,17 +181,21 @@ static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *t
 }
 
 /*
- * The same for a CQ with waiting CQEs: finishes a write to the buffer, or counts a CQE that was
- * kept. False: none waits, so the holder may have written a CQE as for any CQ.
+ * The same as cq_repair_entry() for a CQ with waiting CQEs: finishes a write to the buffer, or
+ * counts a CQE that was kept. 0: none waits, so the holder may have written a CQE as for any CQ; 1:
+ * done; or a mem_* error.
  */
-static bool cq_repair_zip(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+static int cq_repair_zip(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
 	uint32_t end = zip_end(s, cq);
 	const uint8_t *kept = zip_kept(s, cq, end);
 	struct zip_next x;
 	bool waited = zip_next(s, cq, &x);
+	int written = waited ? zip_written(s, cq, &x) : 0;
 
-	if (waited && zip_written(s, cq, &x))
+	if (written == -ETIMEDOUT)
+		return written;
+	if (written > 0)
 		cq_count(cq, x.at, x.n, x.solicited);
 	if (kept)
 		resp_mark_written(s, cqn, end, kept);
@@ -200,15 +204,35 @@ static bool cq_repair_zip(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 }
 
 /*
- * The last holder died. If it has written a CQE at pi, count it (an entry that was never written
- * has opcode 15 or, if the program zeroed it, no QP). If it died between the index and the event,
- * the CQ is still armed: raise the event.
+ * If the last holder has written a CQE at pi, counts it (an entry that was never written has opcode
+ * 15 or, if the program zeroed it, no QP). 0 or a mem_* error.
  */
-static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+static int cq_repair_entry(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
-	uint32_t pi = atomic_load(&cq->pi), lap = pi >> cq->log_size & 1, told;
-	uint32_t arm = atomic_load(&cq->armed);
+	uint32_t pi = atomic_load(&cq->pi), lap = pi >> cq->log_size & 1;
 	struct eng_cqe c;
+	int rc = mem_read(s, cq->mem, cq_slot(cq), c.b, sizeof(c.b));
+
+	if (rc || LAYOUT_GET(cqe64, c.b, owner) != lap || !LAYOUT_GET(cqe64, c.b, qpn) ||
+	    LAYOUT_GET(cqe64, c.b, opcode) == CQE_INVALID)
+		return rc;
+	resp_mark_written(s, cqn, pi, c.b);
+	POINT("cq-marked");
+	cq_count(cq, pi, 1,
+		 LAYOUT_GET(cqe64, c.b, se) || LAYOUT_GET(cqe64, c.b, opcode) == CQE_REQ_ERR ||
+			 LAYOUT_GET(cqe64, c.b, opcode) == CQE_RESP_ERR);
+	return 0;
+}
+
+/*
+ * The last holder died. If it died between the index and the event, the CQ is still armed: raise
+ * the event. -ETIMEDOUT: its CQE cannot be read now.
+ */
+static int cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	uint32_t pi = atomic_load(&cq->pi), told;
+	uint32_t arm = atomic_load(&cq->armed);
+	int rc;
 
 	if (cq_has_news(cq, arm, cq->arm_ci, &told))
 		cq_note(cq, arm, pi);
@@ -218,19 +242,45 @@ static void cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	 */
 	if (atomic_load(&cq->armed) & HW_CQ_OWES)
 		raise_to(&cq->told, pi);
-	if (!(cq->zip && cq_repair_zip(s, cq, cqn)) &&
-	    !mem_read(s, cq->mem, cq_slot(cq), c.b, sizeof(c.b)) &&
-	    LAYOUT_GET(cqe64, c.b, owner) == lap && LAYOUT_GET(cqe64, c.b, qpn) &&
-	    LAYOUT_GET(cqe64, c.b, opcode) != CQE_INVALID) {
-		resp_mark_written(s, cqn, pi, c.b);
-		POINT("cq-marked");
-		cq_count(cq, pi, 1,
-			 LAYOUT_GET(cqe64, c.b, se) ||
-				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_REQ_ERR ||
-				 LAYOUT_GET(cqe64, c.b, opcode) == CQE_RESP_ERR);
-	}
+	rc = cq->zip ? cq_repair_zip(s, cq, cqn) : 0;
+	if (!rc)
+		rc = cq_repair_entry(s, cq, cqn);
 	cq_pay_event(s, cqn, false);
 	event_pay(s, SEG_T_CQ, cqn, false);
+	return rc == -ETIMEDOUT ? rc : 0;
+}
+
+/* Stores whether the CQ is still to be repaired, unless the lock was taken over. */
+static void cq_set_repair(struct seg *s, struct hw_cq *cq, bool is_due)
+{
+	uint32_t was = atomic_load(&cq->state), to;
+
+	do {
+		to = is_due ? was | HW_CQ_ST_REPAIR : was & ~(uint32_t)HW_CQ_ST_REPAIR;
+		if (!seg_lock_has_turn(s, &cq->lock, held.turn))
+			return;
+	} while (to != was && !atomic_compare_exchange_weak(&cq->state, &was, to));
+}
+
+static bool cq_is_broken(const struct hw_cq *cq)
+{
+	return atomic_load_explicit(&cq->state, memory_order_relaxed) & HW_CQ_ST_REPAIR;
+}
+
+/*
+ * Under the lock: repairs. The next CQE goes to the entry that may have the last holder's, so if
+ * that cannot be read (its process moves pages), nobody has the CQ: -ETIMEDOUT, without the lock.
+ */
+static __attribute__((noinline)) int cq_mend(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	int rc = cq_repair(s, cq, cqn);
+
+	cq_set_repair(s, cq, rc);
+	if (!rc)
+		return 0;
+	cq_unlock(s, cq);
+	park_rouse(s, cq->dbr_mem.slot);
+	return rc;
 }
 
 static bool cq_take_over(struct seg *s, struct hw_cq *cq)
@@ -256,9 +306,9 @@ static int cq_locked(struct seg *s, struct hw_cq *cq, uint32_t cqn, int rc)
 	if (rc < 0)
 		return rc;
 	POINT("cq-taken");
-	if (rc == SEG_LOCK_INHERITED)
-		cq_repair(s, cq, cqn);
-	return 0;
+	return __builtin_expect(rc == SEG_LOCK_INHERITED || cq_is_broken(cq), 0)
+		       ? cq_mend(s, cq, cqn)
+		       : 0;
 }
 
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
@@ -280,18 +330,18 @@ static int cq_lock_ctrl(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 		rc = seg_lock_if_runs_turn(s, &cq->lock, &held.turn);
 		if (rc == -ETIMEDOUT && cq_take_over(s, cq))
 			rc = SEG_LOCK_INHERITED;
+		rc = cq_locked(s, cq, cqn, rc);
 	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
-	return cq_locked(s, cq, cqn, rc);
+	return rc;
 }
 
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
-	int rc = seg_lock_orphaned(s, &cq->lock) ? seg_trylock_turn(s, &cq->lock, &held.turn)
-						 : -EBUSY;
+	int rc = cq_is_broken(cq) || seg_lock_orphaned(s, &cq->lock)
+			 ? seg_trylock_turn(s, &cq->lock, &held.turn)
+			 : -EBUSY;
 
-	if (rc == SEG_LOCK_INHERITED)
-		cq_repair(s, cq, cqn);
-	if (rc >= 0)
+	if (!cq_locked(s, cq, cqn, rc))
 		cq_unlock(s, cq);
 	cq_flush(s, cqn);
 }

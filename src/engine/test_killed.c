@@ -136,6 +136,48 @@ static void killed_before_the_cqe(void **state)
 	t_assert_empty(&e->p.b->cq);
 }
 
+/* Another process that takes the dead one's lock over finds the CQ's memory out of reach. */
+static void child_uses_the_cq(struct bed *e)
+{
+	struct eng_cqe c;
+
+	cqe_init(&c, CQE_REQ, e->p.b->hw, e->p.b->qpn, 0);
+	for (int i = 0; i < 2; i++)
+		CHECK(cq_push(&e->p.t->s, e->p.b->cq.cqn, &c, false) == -ETIMEDOUT);
+}
+
+static void pages_move_after_a_kill(struct bed *e)
+{
+	struct seg_proc *self = seg_proc(&e->p.t->s, e->p.t->s.self);
+
+	t_recv_at(e->p.b, 0, 100);
+	t_recv_at(e->p.b, 100, 100);
+	spawn(e, child_dies_before_cq_counts);
+	reap(e);
+	atomic_store(&self->moving, 1);
+	spawn(e, child_uses_the_cq);
+	EXPECT_OK(e);
+	atomic_store(&self->moving, 0);
+}
+
+static void killed_before_pages_move(void **state)
+{
+	struct bed *e = *state;
+
+	pages_move_after_a_kill(e);
+	after_half_receive(e);
+}
+
+/* The device thread repairs the CQ, though its lock is free. */
+static void killed_before_pages_move_and_nobody_follows(void **state)
+{
+	struct bed *e = *state;
+
+	pages_move_after_a_kill(e);
+	eng_run_due(&e->p.t->s);
+	assert_int_equal(atomic_load(&e->p.b->cq.hw->pi) & 0xffffff, 1);
+}
+
 static void child_dies_with_sq(struct bed *e)
 {
 	CHECK(!seg_lock(&e->p.t->s, &e->p.a->hw->sq_lock, 0));
@@ -249,6 +291,8 @@ int main(void)
 		BED_TEST(killed_in_a_receive_later),
 		BED_TEST(killed_in_a_receive_then_err),
 		BED_TEST(killed_before_the_cqe),
+		BED_TEST(killed_before_pages_move),
+		BED_TEST(killed_before_pages_move_and_nobody_follows),
 		BED_TEST(killed_with_the_send_queue),
 		BED_TEST(killed_with_the_srq),
 		BED_TEST(killed_with_the_srq_by_its_qp),

@@ -178,10 +178,10 @@ int zip_write(struct seg *s, const struct hw_cq *cq, const struct zip_next *x,
  * Compares the entry with what was to be written; the time stamp differs from earlier contents. A
  * title's last byte is left out, because readers change it.
  */
-bool zip_written(struct seg *s, const struct hw_cq *cq, const struct zip_next *x)
+int zip_written(struct seg *s, const struct hw_cq *cq, const struct zip_next *x)
 {
 	uint8_t b[64];
+	int rc = mem_read(s, cq->mem, cq_slot_at(cq, x->at), b, sizeof(b));
 
-	return !mem_read(s, cq->mem, cq_slot_at(cq, x->at), b, sizeof(b)) &&
-	       !memcmp(b, x->cqe, x->n == 1 ? 64 : 63);
+	return rc ? rc : !memcmp(b, x->cqe, x->n == 1 ? 64 : 63);
 }

@@ -42,8 +42,8 @@ bool zip_next(const struct seg *s, const struct hw_cq *cq, struct zip_next *x);
 /* Write it, what makes it visible last. 0 or a mem_* error. */
 int zip_write(struct seg *s, const struct hw_cq *cq, const struct zip_next *x,
 	      struct seg_gate *gate);
-/* Did a holder that died or was stopped write it? */
-bool zip_written(struct seg *s, const struct hw_cq *cq, const struct zip_next *x);
+/* Did a holder that died or was stopped write it? 0: no; 1: yes; or a mem_* error. */
+int zip_written(struct seg *s, const struct hw_cq *cq, const struct zip_next *x);
 void zip_created(const struct seg *s, const struct hw_cq *cq);
 /* The completion `index` if it is still kept, else NULL. */
 const uint8_t *zip_kept(const struct seg *s, const struct hw_cq *cq, uint32_t index);
