@@ -197,9 +197,10 @@ static int cq_repair_zip(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 		return written;
 	if (written > 0)
 		cq_count(cq, x.at, x.n, x.solicited);
-	if (kept)
+	if (kept) {
 		resp_mark_written(s, cqn, end, kept);
-	zip_count(s, cq);
+		zip_count(s, cq, end);
+	}
 	return waited || zip_waiting(s, cq);
 }
 
@@ -510,14 +511,12 @@ int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe
 	return rc;
 }
 
-/* The CQE was kept: count it, and write what waits if nothing similar follows. */
-static bool cq_commit_kept(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+/* Write what waits if nothing similar follows. */
+static bool cq_end_kept(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
 	bool noted = false;
 	int rc;
 
-	zip_count(s, cq);
-	POINT("zip-counted");
 	if (held.more && !zip_full(s, cq))
 		return false;
 	noted = cq_write_waiting(s, cq, cqn, &rc);
@@ -532,8 +531,15 @@ static bool cq_commit_kept(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 {
 	bool owes = atomic_load_explicit(&cq->armed, memory_order_relaxed) & HW_CQ_OWES;
-	bool noted = __builtin_expect(held.kept, 0) ? cq_commit_kept(s, cq, cqn)
-						    : cq_count(cq, held.pi, 1, solicited);
+	bool noted;
+
+	if (__builtin_expect(held.kept, 0)) {
+		zip_count(s, cq, held.pi);
+		POINT("zip-counted");
+		noted = cq_end_kept(s, cq, cqn);
+	} else {
+		noted = cq_count(cq, held.pi, 1, solicited);
+	}
 
 	POINT("cq-unlock");
 	cq_unlock(s, cq);
@@ -591,7 +597,7 @@ bool cq_waits(const struct seg *s, uint32_t cqn)
 static void cq_end_session(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
 	held.more = false;
-	cq_commit_kept(s, cq, cqn);
+	cq_end_kept(s, cq, cqn);
 	cq_unlock(s, cq);
 	cq_pay_event(s, cqn, false);
 }

@@ -6,6 +6,7 @@
  */
 #include "engine/test_steps.h"
 #include "engine/test_zip.h"
+#include "util/for_tests.h"
 
 #define MESSAGES (RECEIVES + 2)
 
@@ -183,6 +184,92 @@ static void killed_later_at_every_step(void **state)
 	assert_true(n > 30);
 }
 
+/* ---- a second sender, to another QP of the CQ, which dies when it has kept a CQE */
+
+#define SECOND 2 /* its messages */
+
+static struct t_qp *second; /* who receives them */
+
+static void child_dies_with_one_kept(struct bed *e)
+{
+	struct t_qp *c = t_qp_make(e->p.t, 0, PRM_ST_RC, NULL);
+
+	t_rts(c, second);
+	e->board->qpn = c->qpn;
+	tell(e->tell[1]);
+	CHECK(await(e->go[0]));
+	CHECK(point_set("zip-kept:kill:1"));
+	for (int i = 0; i < SECOND; i++)
+		t_post_quiet(c, &(struct t_wr){
+					.opcode = MLX5_OPCODE_SEND, .inl = "y", .inl_len = 1});
+	t_ring(c);
+}
+
+static void second_dies(struct scene *x)
+{
+	struct bed *e = x->e, first = *e;
+	struct t_qp peer;
+
+	second = t_qp_make(e->p.t, 1, PRM_ST_RC, NULL);
+	second->hw->cqn_rcv = x->b->cq.cqn;
+	spawn(e, child_dies_with_one_kept);
+	assert_true(await(e->tell[0]));
+	peer = (struct t_qp){.qpn = e->board->qpn, .hw = hw_qp(seg_of(x), e->board->qpn)};
+	t_rts(second, &peer);
+	for (uint32_t i = 0; i < SECOND; i++)
+		t_recv_at(second, i * 64, 64);
+	tell(e->go[1]);
+	assert_int_equal(reap(e), SIGKILL);
+	*e = first;
+}
+
+/* Its receive is completed once: with the message, or flushed. */
+static void check_second(struct scene *x, bool whole)
+{
+	uint32_t first = 0, done = 0, flushed = 0;
+	struct mlx5_cqe64 c;
+
+	assert_int_equal(eng_qp_set_state(seg_of(x), second->qpn, PRM_QP_STATE_ERR), 0);
+	while (z_poll(&z, &c)) {
+		uint32_t opcode = c.op_own >> 4, qpn = be32toh(c.sop_drop_qpn) & 0xffffff;
+
+		first += qpn == x->b->qpn && opcode != MLX5_CQE_RESP_ERR;
+		done += qpn == second->qpn && opcode == MLX5_CQE_RESP_SEND;
+		flushed += qpn == second->qpn && opcode == MLX5_CQE_RESP_ERR;
+	}
+	assert_int_equal(done + flushed, SECOND);
+	assert_int_equal(done, 1);
+	assert_true(!whole || first == MESSAGES);
+	assert_false(cq_waits(seg_of(x), x->b->cq.cqn));
+}
+
+static bool overtaken_at(uint32_t n)
+{
+	struct scene x = {.is = &burst};
+
+	scene_stop(&x, n);
+	complete_another(&x);
+	second_dies(&x);
+	scene_go_on(&x, SIGCONT);
+	settle(&x);
+	check_second(&x, true);
+	t_qp_free(second);
+	scene_end(&x);
+	return x.stopped;
+}
+
+/* The CQ's lock goes from a stopped sender to one that dies; then the first continues. */
+static void overtaken_by_one_that_dies(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+	for (; overtaken_at(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("overtaken at %u steps\n", n - 1);
+	assert_true(n > 30);
+}
+
 static void at_every_step_do(void (*meanwhile)(struct scene *x))
 {
 	uint32_t n = 1;
@@ -215,6 +302,7 @@ int main(void)
 		cmocka_unit_test(killed_at_every_step),
 		cmocka_unit_test(killed_later_at_every_step),
 		cmocka_unit_test(stopped_at_every_step),
+		cmocka_unit_test(overtaken_by_one_that_dies),
 		cmocka_unit_test(resized_beside_one_stopped_at_every_step),
 		cmocka_unit_test(keys_revoked_beside_one_stopped_at_every_step),
 	};

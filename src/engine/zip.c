@@ -91,12 +91,12 @@ int zip_keep(struct seg *s, const struct hw_cq *cq, const struct eng_cqe *c, str
 	return rc;
 }
 
-void zip_count(const struct seg *s, const struct hw_cq *cq)
+void zip_count(const struct seg *s, const struct hw_cq *cq, uint32_t at)
 {
 	_Atomic uint32_t *end = &zip_of(s, cq)->end;
-	uint32_t was = atomic_load(end), at = zip_end(s, cq);
+	uint32_t was = atomic_load(end);
 
-	if (atomic_load(&cqe_at(s, cq, at)->index) == at)
+	if (zip_end(s, cq) == at && atomic_load(&cqe_at(s, cq, at)->index) == at)
 		atomic_compare_exchange_strong(end, &was, at + 1);
 }
 

@@ -16,12 +16,13 @@ static inline uint32_t zip_waiting(const struct seg *s, const struct hw_cq *cq)
 /* May the completion wait? If others wait already: does it fit into one session with them? */
 bool zip_fits(const struct seg *s, const struct hw_cq *cq, const struct eng_cqe *c);
 /*
- * zip_keep() stores a completion that waits; zip_count() counts it, if one is stored and not
- * counted. A thread that takes the lock over calls zip_count(), too. `gate`: the gate for the copy,
- * or NULL.
+ * zip_keep() stores a completion that waits; zip_count() counts it, if that one is stored and not
+ * counted. A thread that takes the lock over calls zip_count(), too, after resp_mark_written(). A
+ * late call counts nothing, as another one's receive may not be marked. `gate`: the gate for the
+ * copy, or NULL.
  */
 int zip_keep(struct seg *s, const struct hw_cq *cq, const struct eng_cqe *c, struct seg_gate *gate);
-void zip_count(const struct seg *s, const struct hw_cq *cq);
+void zip_count(const struct seg *s, const struct hw_cq *cq, uint32_t at);
 /* Must the waiting completions be written now? */
 bool zip_full(const struct seg *s, const struct hw_cq *cq);
 
