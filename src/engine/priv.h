@@ -606,10 +606,12 @@ bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n);
 bool resp_set_psn(struct hw_qp *qp, uint32_t psn);
 /*
  * resp_intent(): notes that the CQE of the receive in hand will be written at index `at` of the CQ,
- * until resp_done() or resp_unlock(). resp_written(): notes that it is written.
+ * until resp_done() or resp_unlock(). resp_written(): notes that it is written. _writes: for any
+ * QP: is one of the two noted?
  */
 void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at);
 void resp_written(struct hw_qp *qp);
+bool resp_writes(const struct hw_qp *qp);
 void resp_done(struct hw_qp *qp);
 /*
  * For the CQ's holder, which has found a CQE at index `at` that the last holder has written: notes

@@ -172,6 +172,11 @@ void resp_written(struct hw_qp *qp)
 	intend(qp, INTENT_WRITTEN, INTENT_CQN(held.intent), in_hand(held.note, held.ci));
 }
 
+bool resp_writes(const struct hw_qp *qp)
+{
+	return INTENT_STATE(load(&qp->rx_intent));
+}
+
 void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *cqe)
 {
 	struct hw_qp *qp = hw_qp(s, LAYOUT_GET32(cqe64, cqe, qpn));

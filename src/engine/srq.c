@@ -111,13 +111,17 @@ static void srq_resume_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 
-/* The QP that has noted the WQE at the head as taken, NULL: none. */
+/*
+ * The QP that has noted the WQE at the head as taken, NULL: none. One that writes or has written
+ * the CQE of its receive has taken that WQE before: it is posted again.
+ */
 static struct hw_qp *srq_taker(struct seg *s, const struct hw_srq *srq, uint32_t srqn)
 {
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+		bool writes = resp_writes(qp); /* before the note, which is cleared first */
 
-		if ((qp->rx_srqn & 0xffffff) == srqn && qp->rx_srq_wqe == srq->head + 1u)
+		if (!writes && (qp->rx_srqn & 0xffffff) == srqn && qp->rx_srq_wqe == srq->head + 1u)
 			return qp;
 	}
 	return NULL;

@@ -262,6 +262,47 @@ static void killed_with_the_srq(void **state)
 	t_qp_free(d);
 }
 
+/*
+ * One sender dies when its receive is completed, before it clears the note; the program posts the
+ * WQE again, and another sender dies with the SRQ.
+ */
+static void child_dies_with_a_written_receive(struct bed *e)
+{
+	struct t_qp *b = e->p.b;
+
+	CHECK(!resp_lock(&e->p.t->s, b->hw, b->qpn));
+	CHECK(resp_note(b->hw, dead_srq.hw->head + 1, dead_srq.srqn));
+	resp_intent(b->hw, b->cq.cqn, atomic_load(&b->cq.hw->pi));
+	resp_written(b->hw);
+	CHECK(!seg_lock(&e->p.t->s, &dead_srq.hw->lock, 0));
+	raise(SIGKILL);
+}
+
+/* The WQE is at the head: it is not taken. */
+static void killed_with_the_srq_beside_a_late_note(void **state)
+{
+	struct bed *e = *state;
+	struct t_qp *c, *d;
+
+	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
+	e->p.b->hw->srqn = dead_srq.srqn;
+	c = t_qp_make(e->p.t, 0, PRM_ST_RC, NULL);
+	d = t_qp_make(e->p.t, 1, PRM_ST_RC, &dead_srq);
+	t_connect(c, d);
+	for (int i = 0; i < 3; i++)
+		t_srq_post(&dead_srq, d->key, d->mem, 64);
+	spawn(e, child_dies_with_a_written_receive);
+	reap(e);
+	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
+	t_received(d, MLX5_CQE_RESP_SEND, 1, 0);
+	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, PRM_QP_STATE_ERR), 0);
+	assert_int_equal(e->p.b->hw->rx_srq_wqe, 0);
+	assert_int_equal(dead_srq.hw->consumed, 1);
+	t_assert_empty(&e->p.b->cq);
+	t_qp_free(c);
+	t_qp_free(d);
+}
+
 /* The first to take the lock may be a thread that sets a limit: the WQE stays taken. */
 static void killed_with_the_srq_before_a_limit(void **state)
 {
@@ -296,6 +337,7 @@ int main(void)
 		BED_TEST(killed_with_the_send_queue),
 		BED_TEST(killed_with_the_srq),
 		BED_TEST(killed_with_the_srq_by_its_qp),
+		BED_TEST(killed_with_the_srq_beside_a_late_note),
 		BED_TEST(killed_with_the_srq_before_a_limit),
 	};
 
