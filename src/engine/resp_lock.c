@@ -21,9 +21,10 @@
 /*
  * hw_qp.rx_intent, from the lowest bit: the CQE's index in its CQ (WRITES), or the receive's index
  * (WRITTEN), 24 bits; the state, 8; the CQ, 24; the tag. Of a holder that died or was stopped, the
- * next holder of the CQ makes WRITES to WRITTEN, or WRITES means that nothing was written.
+ * next holder of the CQ makes WRITES to WRITTEN, or WRITES means that nothing was written. REPAIR:
+ * of a dead holder that wrote none, a lock was inherited and dropped before its repair.
  */
-enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN };
+enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN, INTENT_REPAIR };
 #define INTENT_VALUE 0xffffffu
 #define INTENT_STATE(w) ((uint32_t)(w) >> 24)
 #define INTENT_CQN(w) ((uint32_t)((w) >> 32) & 0xffffff)
@@ -174,7 +175,9 @@ void resp_written(struct hw_qp *qp)
 
 bool resp_writes(const struct hw_qp *qp)
 {
-	return INTENT_STATE(load(&qp->rx_intent));
+	uint32_t state = INTENT_STATE(load(&qp->rx_intent));
+
+	return state == INTENT_WRITES || state == INTENT_WRITTEN;
 }
 
 void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *cqe)
@@ -326,6 +329,18 @@ static void resp_drop_lock(struct seg *s, struct hw_qp *qp)
 	seg_unlock_turn(s, &qp->rq_lock, held.lock);
 }
 
+/* Gives the lock up before anything has begun; the next holder does what this one has inherited. */
+static __attribute__((noinline)) void resp_give_up(struct seg *s, struct hw_qp *qp, bool inherited)
+{
+	if (inherited && !INTENT_STATE(held.intent) &&
+	    seg_lock_has_turn(s, &qp->rq_lock, held.lock))
+		intend(qp, INTENT_REPAIR, 0, 0);
+	POINT("resp-gives-up");
+	resp_drop_lock(s, qp);
+	if (inherited)
+		park_rouse(s, qp->mem.slot);
+}
+
 /* The lock is taken; finish resp_lock() and return its result. */
 static inline __attribute__((always_inline)) int resp_begin(struct seg *s, struct hw_qp *qp,
 							    uint32_t qpn, bool inherited)
@@ -346,7 +361,7 @@ static inline __attribute__((always_inline)) int resp_begin(struct seg *s, struc
 	if (__builtin_expect(!ours || !seg_lock_has_turn(s, &qp->rq_lock, held.lock) ||
 				     (gate && gate_word(gate) & GATE_REVOKED),
 			     0)) {
-		resp_drop_lock(s, qp);
+		resp_give_up(s, qp, inherited);
 		return -ECANCELED;
 	}
 	/* The lock is never released during a receive, except after a death. */

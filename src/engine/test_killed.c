@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The engine between processes: peers that die at bad moments. */
 #include "engine/test_procs.h"
+#include "engine/test_tm.h"
 #include "engine/qp.h"
+#include "engine/tm.h"
 #include "hw/cq.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
@@ -178,6 +180,44 @@ static void killed_before_pages_move_and_nobody_follows(void **state)
 	assert_int_equal(atomic_load(&e->p.b->cq.hw->pi) & 0xffffff, 1);
 }
 
+static void child_dies_with_an_entry(struct bed *e)
+{
+	CHECK(!seg_lock(&e->p.t->s, &e->p.b->hw->rq_lock, 0));
+	raise(SIGKILL);
+}
+
+/* Who inherits the lock with its gate shut does nothing; the device thread repairs. */
+static void inherited_with_a_shut_gate(void **state)
+{
+	struct bed *e = *state;
+	struct t_qp *b = e->p.b;
+	struct seg *s = &e->p.t->s;
+	struct t_sge to = t_own(b, 4096, 64);
+	struct seg_ring *ring;
+	struct t_srq srq;
+	struct hw_tm *tm;
+
+	t_srq_make(e->p.t, &srq, e->p.t->pd[1]);
+	tm = tm_make(e->p.t, &srq, &b->cq);
+	tm_entry(tm, 0, 5, &to);
+	b->hw->srqn = srq.srqn;
+	b->hw->rx_srqn = srq.srqn;
+	b->hw->rx_srq_wqe = 1 + TM_NOTE;
+	tm->tag[0].state = hw_tm_state(tm->tag[0].state, HW_TM_TAKEN, b->qpn, 1);
+	spawn(e, child_dies_with_an_entry);
+	reap(e);
+	ring = running_enter(s, e->p.a->qpn);
+	ring->gate.v[0].iov_len |= GATE_REVOKED;
+	assert_int_equal(resp_lock(s, b->hw, b->qpn), -ECANCELED);
+	running_leave(ring);
+	assert_int_equal(HW_TM_KIND(tm->tag[0].state), HW_TM_TAKEN);
+	eng_run_due(s);
+	assert_int_equal(HW_TM_KIND(tm->tag[0].state), HW_TM_POSTED);
+	assert_int_equal(b->hw->rx_srq_wqe, 0);
+	assert_int_equal((uint32_t)b->hw->rx_intent, 0);
+	assert_int_equal(b->hw->rq_lock.word, 0);
+}
+
 static void child_dies_with_sq(struct bed *e)
 {
 	CHECK(!seg_lock(&e->p.t->s, &e->p.a->hw->sq_lock, 0));
@@ -334,6 +374,7 @@ int main(void)
 		BED_TEST(killed_before_the_cqe),
 		BED_TEST(killed_before_pages_move),
 		BED_TEST(killed_before_pages_move_and_nobody_follows),
+		BED_TEST(inherited_with_a_shut_gate),
 		BED_TEST(killed_with_the_send_queue),
 		BED_TEST(killed_with_the_srq),
 		BED_TEST(killed_with_the_srq_by_its_qp),
