@@ -331,33 +331,44 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 	return op->kind == ENG_K_ATOMIC ? atomic(r, peer) : read_memory(r, peer);
 }
 
-#define LATE_TRIES 3 /* each time the new holder may be stopped, too */
+/*
+ * Stores the PSN that the peer has missed, under its lock. False: the lock was taken over. If the
+ * PSN is another one, the peer was reset meanwhile.
+ */
+static bool pay_psn(struct eng_run *r, struct hw_qp *peer)
+{
+	if (peer->dest_qpn == r->qpn && peer->next_rcv_psn == (r->qp->psn_owed & PSN_MASK) &&
+	    !resp_set_psn(peer, r->qp->next_send_psn))
+		return false;
+	r->qp->psn_owed = 0;
+	return true;
+}
 
 /*
  * The message is received, but the lock was taken over before the PSN that follows was stored: all
- * later messages would be out of sequence. Store it with the lock taken again.
+ * later messages would be out of sequence. Store it with the lock taken again, or else with the
+ * next message: the lock's holder may be stopped, or wait for a processor.
  */
 static __attribute__((noinline)) void set_psn_late(struct eng_run *r, struct hw_qp *peer,
 						   uint32_t psn)
 {
-	int rc = -ETIMEDOUT;
-
-	for (int i = 0; i < LATE_TRIES && rc; i++) {
-		running_again(r->s, r->ring); /* the gate was shut */
-		rc = resp_lock(r->s, peer, r->dest);
-	}
-	/* Otherwise it was reset meanwhile, and is connected anew or not. */
-	if (!rc && peer->dest_qpn == r->qpn && peer->next_rcv_psn == r->qp->next_send_psn)
-		resp_set_psn(peer, psn);
+	r->qp->psn_owed = HW_PSN_OWED | r->qp->next_send_psn;
+	r->qp->next_send_psn = psn;
+	running_again(r->s, r->ring); /* the gate was shut */
+	if (!resp_lock(r->s, peer, r->dest))
+		pay_psn(r, peer);
 }
 
 static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	const struct eng_transport *t = r->transport;
 	uint32_t n = eng_npkts(r->local.len, r->qp->mtu);
-	uint32_t ahead = (r->qp->next_send_psn - peer->next_rcv_psn) & PSN_MASK;
+	uint32_t psn, ahead;
 	enum eng_out out;
 
+	if (__builtin_expect(r->qp->psn_owed, 0) && !pay_psn(r, peer))
+		return ENG_LOCKED;
+	ahead = (r->qp->next_send_psn - peer->next_rcv_psn) & PSN_MASK;
 	if (ahead && t->psn) {
 		eng_count(r->s, peer,
 			  ahead < PSN_BEHIND ? HW_QC_OUT_OF_SEQUENCE : HW_QC_DUPLICATE_REQUEST);
@@ -391,10 +402,10 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 			     0) &&
 	    !peer->comm_est)
 		qp_comm_est(r->s, peer, r->dest);
-	if ((!ahead || !t->psn) && !resp_set_psn(peer, (r->qp->next_send_psn + n) & PSN_MASK) &&
-	    t->psn)
-		set_psn_late(r, peer, (r->qp->next_send_psn + n) & PSN_MASK);
-	r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
+	psn = (r->qp->next_send_psn + n) & PSN_MASK;
+	if ((!ahead || !t->psn) && !resp_set_psn(peer, psn) && t->psn)
+		set_psn_late(r, peer, psn);
+	r->qp->next_send_psn = psn;
 	way_count_answer(r, op, peer);
 	return ENG_DONE;
 }

@@ -323,6 +323,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	if (qp->srqn != SEG_NONE)
 		tm_settle(s, qp, qpn, false);
 	qp->fin_owed = HW_FIN_NONE;
+	qp->psn_owed = 0;
 	resp_return_srq(s, qp);
 	atomic_store(&qp->sq_pi, 0);
 	atomic_store(&qp->sq_ci, 0);

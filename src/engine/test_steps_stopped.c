@@ -583,6 +583,46 @@ static void commands_beside_one_stopped_at_every_step(void **state)
 	}
 }
 
+/* ---- stopped, and another thread has its receiver's lock for longer than the sender waits */
+
+static void send_two(struct scene *x, struct t_qp *c)
+{
+	send_one(x, c);
+	tell(x->e->tell[1]);
+	CHECK(await(x->e->go[0]));
+	send_one(x, c);
+}
+
+/* The receiver has the first message, and the second one follows in sequence. */
+static void the_psn_is_stored_later(void **state)
+{
+	static const struct scenario is = {.st = PRM_ST_RC, .act = send_two};
+	struct scene x = {.is = &is, .spec = "recv-committed:stop:1"};
+	struct seg_lock *l;
+	void *e;
+
+	bed_setup(&e);
+	x.e = e;
+	scene_setup(&x, child);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &x.status, WUNTRACED), x.e->pid);
+	assert_true(WIFSTOPPED(x.status));
+	assert_int_equal(eng_qp_set_state(seg_of(&x), x.b->qpn, PRM_QP_STATE_RTS), 0);
+	l = &x.b->hw->rq_lock;
+	assert_int_equal(seg_lock(seg_of(&x), l, 0), 0);
+	kill(x.e->pid, SIGCONT);
+	assert_true(await(x.e->tell[0]));
+	seg_unlock(seg_of(&x), l);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &x.status, 0), x.e->pid);
+	assert_int_equal(x.status, 0);
+	settle(&x);
+	assert_int_equal(count_cqes(&x, MLX5_CQE_RESP_SEND), 2);
+	assert_int_equal(hw_qp(seg_of(&x), x.b->hw->dest_qpn)->next_send_psn,
+			 x.b->hw->next_rcv_psn);
+	scene_end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -593,6 +633,7 @@ int main(void)
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(two_stopped_at_every_step),
 		cmocka_unit_test(commands_beside_one_stopped_at_every_step),
+		cmocka_unit_test(the_psn_is_stored_later),
 		cmocka_unit_test(reset_beside_one_stopped_at_every_step),
 	};
 

@@ -65,6 +65,8 @@ enum {
  * The changing fields of requester and responder have cache lines of their own, because different
  * processes write them.
  */
+#define HW_PSN_OWED 0x80000000u
+
 struct hw_qp {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
@@ -100,6 +102,11 @@ struct hw_qp {
 	uint32_t fin_owed;
 	uint64_t fin_tag;
 	uint32_t fin_app_ctx;
+	/*
+	 * [sq], rare: the peer has this QP's messages, but expects an earlier PSN: that one, with
+	 * HW_PSN_OWED; 0: it does not
+	 */
+	uint32_t psn_owed;
 
 	/* Requester [sq]. */
 	_Alignas(64) struct seg_lock sq_lock;
