@@ -200,8 +200,8 @@ static void child_dies_with_one_kept(struct bed *e)
 	CHECK(await(e->go[0]));
 	CHECK(point_set("zip-kept:kill:1"));
 	for (int i = 0; i < SECOND; i++)
-		t_post_quiet(c, &(struct t_wr){
-					.opcode = MLX5_OPCODE_SEND, .inl = "y", .inl_len = 1});
+		t_post_quiet(c,
+			     &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "y", .inl_len = 1});
 	t_ring(c);
 }
 

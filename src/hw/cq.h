@@ -17,8 +17,8 @@ enum { HW_CQ_ERR_OVERRUN = 1, HW_CQ_ERR_BUFFER = 2 };
 enum {
 	HW_CQ_ST_OWES = 1,      /* a record in the async file's queue */
 	HW_CQ_ST_OWES_DEVX = 2, /* an event of DEVX subscribers */
-	HW_CQ_ST_REPAIR = 4,    /* what the last holder has written could not be read: cq_repair() */
-	HW_CQ_ST_ERR = 8,       /* unit of a 2-bit field: HW_CQ_ERR_* */
+	HW_CQ_ST_REPAIR = 4, /* what the last holder has written could not be read: cq_repair() */
+	HW_CQ_ST_ERR = 8,    /* unit of a 2-bit field: HW_CQ_ERR_* */
 	HW_CQ_ST_SEQ = HW_CQ_ST_ERR << 2,
 };
 
