@@ -327,6 +327,8 @@ static void resp_drop_lock(struct seg *s, struct hw_qp *qp)
 {
 	steal_unnote(&qp->rx_ring);
 	seg_unlock_turn(s, &qp->rq_lock, held.lock);
+	held.pos -=
+		TURN; /* after a failure to lock it anew, the caller's own unlock has no effect */
 }
 
 /* Gives the lock up before anything has begun; the next holder does what this one has inherited. */

@@ -180,6 +180,36 @@ static void killed_before_pages_move_and_nobody_follows(void **state)
 	assert_int_equal(atomic_load(&e->p.b->cq.hw->pi) & 0xffffff, 1);
 }
 
+static void child_dies_with_an_intent(struct bed *e)
+{
+	struct t_qp *b = e->p.b;
+
+	CHECK(!resp_lock(&e->p.t->s, b->hw, b->qpn));
+	resp_intent(b->hw, b->cq.cqn, atomic_load(&b->cq.hw->pi));
+	raise(SIGKILL);
+}
+
+/* Who gets the lock and cannot repair has it no more: its unlock changes nothing. */
+static void unlocked_after_a_failure(void **state)
+{
+	struct bed *e = *state;
+	struct t_qp *b = e->p.b;
+	struct seg *s = &e->p.t->s;
+	uint64_t intent;
+
+	spawn(e, child_dies_with_an_intent);
+	reap(e);
+	assert_int_equal(seg_lock(s, &b->cq.hw->lock, 0), 0);
+	intent = b->hw->rx_intent;
+	assert_int_equal(resp_lock(s, b->hw, b->qpn), -ETIMEDOUT);
+	resp_unlock(s, b->hw); /* as after a late PSN */
+	assert_true(b->hw->rx_intent == intent);
+	seg_unlock(s, &b->cq.hw->lock);
+	assert_int_equal(resp_lock(s, b->hw, b->qpn), 0);
+	assert_int_equal((uint32_t)b->hw->rx_intent, 0);
+	resp_unlock(s, b->hw);
+}
+
 static void child_dies_with_an_entry(struct bed *e)
 {
 	CHECK(!seg_lock(&e->p.t->s, &e->p.b->hw->rq_lock, 0));
@@ -375,6 +405,7 @@ int main(void)
 		BED_TEST(killed_before_pages_move),
 		BED_TEST(killed_before_pages_move_and_nobody_follows),
 		BED_TEST(inherited_with_a_shut_gate),
+		BED_TEST(unlocked_after_a_failure),
 		BED_TEST(killed_with_the_send_queue),
 		BED_TEST(killed_with_the_srq),
 		BED_TEST(killed_with_the_srq_by_its_qp),
