@@ -9,14 +9,18 @@
 #include "util/for_tests.h"
 
 static uint32_t seen[16]; /* completions by app_op */
+static uint32_t removed;  /* REMOVEs that succeeded */
 
 static void count(struct t_cq *cq)
 {
 	const uint8_t *c;
 
 	while ((c = (const uint8_t *)t_poll(cq)))
-		if (LAYOUT_GET(cqe64, c, app) == CQE_APP_TAG_MATCHING)
+		if (LAYOUT_GET(cqe64, c, app) == CQE_APP_TAG_MATCHING) {
 			seen[LAYOUT_GET(cqe64, c, app_op)]++;
+			removed += LAYOUT_GET(cqe64, c, app_op) == CQE_TM_REMOVE &&
+				   LAYOUT_GET(tm_cqe, c, success);
+		}
 }
 
 static void another_message(struct scene *x)
@@ -27,6 +31,24 @@ static void another_message(struct scene *x)
 	t_connect(c, d);
 	tm_send(c, TMH_EAGER, 7, "y");
 	run_out(x, c);
+	t_qp_free(c);
+	t_qp_free(d);
+}
+
+/* The program removes the entry, and is not held up. */
+static void entry_removed(struct scene *x)
+{
+	struct t_qp *c = t_qp_make(x->e->p.t, 1, PRM_ST_RC, &x->srq);
+	struct t_qp *d = t_qp_make(x->e->p.t, 1, PRM_ST_RC, &x->srq);
+	uint8_t raw[32] = {0};
+
+	t_connect(c, d);
+	LAYOUT_SET(wqe_tm, raw, opcode, WQE_TM_REMOVE);
+	LAYOUT_SET(wqe_tm, raw, cqe_req, 1);
+	t_post(c, &(struct t_wr){.opcode = WQE_OP_TAG_MATCHING, .raw = raw, .raw_len = 32});
+	run_out(x, c);
+	count(&x->b->cq);
+	assert_int_equal(seen[CQE_TM_REMOVE], 1);
 	t_qp_free(c);
 	t_qp_free(d);
 }
@@ -53,13 +75,19 @@ static void check(struct scene *x, void (*meanwhile)(struct scene *x))
 		assert_int_equal(x->e->board->received, seen[CQE_TM_EXPECTED]);
 	if (others)
 		assert_int_equal(taken + seen[CQE_TM_UNEXPECTED], 2);
+	else if (meanwhile == entry_removed)
+		assert_int_equal(taken + seen[CQE_TM_UNEXPECTED], 1);
 	else
 		assert_true(taken + seen[CQE_TM_UNEXPECTED] <= 1);
 	assert_int_equal(HW_TM_HW(tm->sync), seen[CQE_TM_UNEXPECTED]);
 	assert_int_equal(HW_TM_CLAIMED(tm->sync), 0);
 	for (int i = 0; i < HW_TM_CLAIMS; i++)
 		assert_int_equal(tm->claim[i], 0);
-	assert_int_equal(HW_TM_KIND(tm->tag[0].state), taken ? HW_TM_FREE : HW_TM_POSTED);
+	/* A REMOVE that failed promises the entry's completion. */
+	if (meanwhile == entry_removed)
+		assert_int_equal(removed, !taken);
+	assert_int_equal(HW_TM_KIND(tm->tag[0].state),
+			 taken || removed ? HW_TM_FREE : HW_TM_POSTED);
 	assert_int_equal(x->b->hw->rx_srq_wqe, 0);
 	assert_true(x->srq.hw->consumed == seen[CQE_TM_UNEXPECTED] ||
 		    meanwhile == receiver_to_error); /* a move to ERR flushes the receive in hand */
@@ -127,6 +155,7 @@ static bool stopped_at(const struct scenario *is, uint32_t n, void (*meanwhile)(
 	struct scene x = {.is = is};
 
 	memset(seen, 0, sizeof(seen));
+	removed = 0;
 	scene_stop(&x, n);
 	meanwhile(&x);
 	scene_go_on(&x, SIGCONT);
@@ -141,6 +170,7 @@ static bool killed_at(const struct scenario *is, uint32_t n, void (*die)(struct 
 	struct scene x = {.is = is};
 
 	memset(seen, 0, sizeof(seen));
+	removed = 0;
 	scene_stop(&x, n);
 	die(&x);
 	check_killed(&x);
@@ -176,6 +206,11 @@ static void another_message_comes(void **state)
 	at_each("another message", stopped_at, another_message);
 }
 
+static void its_entry_is_removed(void **state)
+{
+	at_each("entry removed", stopped_at, entry_removed);
+}
+
 static void the_receiver_fails(void **state)
 {
 	at_each("receiver to ERR", stopped_at, receiver_to_error);
@@ -200,6 +235,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(another_message_comes),
+		cmocka_unit_test(its_entry_is_removed),
 		cmocka_unit_test(the_receiver_fails),
 		cmocka_unit_test(the_receiver_is_reset),
 		cmocka_unit_test(killed_after_the_cq_went_round),

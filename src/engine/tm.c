@@ -174,6 +174,25 @@ static int removed(struct hw_tm *tm, uint32_t idx)
 	return HW_TM_KIND(was) == HW_TM_FREE ? 0 : -EAGAIN;
 }
 
+/*
+ * The same, after the message in hand of the QP that has the entry: its sender ends it, or is dead
+ * or stopped and loses the lock, and with it the entry.
+ */
+static int removed_in_turn(struct eng_run *r, struct hw_tm *tm, uint32_t idx)
+{
+	uint32_t qpn = HW_TM_QPN(atomic_load(&entry(tm, idx)->state));
+	struct hw_qp *qp;
+	int ok = removed(tm, idx);
+
+	if (ok >= 0)
+		return ok;
+	qp = hw_qp(r->s, qpn);
+	if (!qp || resp_lock(r->s, qp, qpn))
+		return ok;
+	resp_unlock(r->s, qp);
+	return removed(tm, idx);
+}
+
 /* The answer, kept in byte_cnt until the CQE is written: the entry's index and success. */
 #define ANSWER(idx, ok) ((uint32_t)(idx) | (uint32_t)(ok) << 16)
 #define TOLD 0x80000000u /* the requester's CQE is written */
@@ -204,7 +223,7 @@ enum eng_out tm_execute(struct eng_run *r)
 	if (op == WQE_TM_APPEND)
 		idx = append(r, tm);
 	else if (op == WQE_TM_REMOVE)
-		ok = removed(tm, idx);
+		ok = removed_in_turn(r, tm, idx);
 	if (ok < 0) /* wait: programs take a failed REMOVE as a promise of the entry's completion */
 		return ENG_LOCKED;
 	synchronize(tm, LAYOUT_GET(wqe_tm, seg, sw_cnt_valid), LAYOUT_GET32(wqe_tm, seg, sw_cnt));
