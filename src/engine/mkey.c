@@ -34,6 +34,25 @@ int sgl_add(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len)
 	return 0;
 }
 
+void sgl_skip(struct eng_sgl *l, uint64_t n)
+{
+	for (uint32_t i = 0; i < l->n && n; i++) {
+		uint64_t cut = l->v[i].len < n ? l->v[i].len : n;
+
+		l->v[i].va += cut;
+		l->v[i].len -= cut;
+		l->len -= cut;
+		n -= cut;
+	}
+	while (l->n && !l->v[0].len) {
+		l->n--;
+		memmove(l->v, l->v + 1, l->n * sizeof(l->v[0]));
+		memmove(l->mem, l->mem + 1, l->n * sizeof(l->mem[0]));
+		memmove(l->odp_key, l->odp_key + 1, l->n * sizeof(l->odp_key[0]));
+		l->odp >>= 1;
+	}
+}
+
 int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len)
 {
 	l->mixed = true;

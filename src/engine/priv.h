@@ -217,6 +217,8 @@ static inline void sgl_init(struct eng_sgl *l)
 	l->near = false;
 }
 int sgl_add(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);
+/* Removes the first `n` bytes of the list. */
+void sgl_skip(struct eng_sgl *l, uint64_t n);
 /*
  * Values of a slot for entries that are not plain memory of a process. KEY: `gen` is an indirect
  * key, and the address one of its own, looked up when used. VOID: no memory. SIG: `gen` is a

@@ -610,7 +610,7 @@ static bool every(void *arg, uint32_t obj, uint32_t gen)
 
 static void queues_back(void)
 {
-	for (int i = 0; i < 20000 && !adopt_give_back(every, NULL, true); i++)
+	for (int i = 0; i < 20000 && adopt_any() && !adopt_give_back(every, NULL, true); i++)
 		usleep(1000);
 	assert_true(!adopt_any());
 }

@@ -305,22 +305,6 @@ static int peek(struct eng_run *r, uint8_t *to, uint32_t n)
 	return rc ? rc : (int)got;
 }
 
-static void tm_cut(struct eng_sgl *l, uint64_t n)
-{
-	uint32_t gone = 0;
-
-	l->len -= n;
-	while (gone < l->n && l->v[gone].len <= n)
-		n -= l->v[gone++].len;
-	if (gone < l->n) {
-		l->v[gone].va += n;
-		l->v[gone].len -= n;
-	}
-	l->n -= gone;
-	memmove(l->v, l->v + gone, l->n * sizeof(l->v[0]));
-	memmove(l->mem, l->mem + gone, l->n * sizeof(l->mem[0]));
-}
-
 /* Read the entry's state before resp_is_ours(), so that the swap fails after a takeover. */
 static void entry_settle(struct hw_tm *tm, struct hw_qp *qp, uint32_t qpn, bool written)
 {
@@ -483,7 +467,7 @@ static enum eng_out eager(struct eng_run *r, struct hw_qp *peer, struct message 
 	enum eng_why why;
 	enum eng_out out;
 
-	tm_cut(&r->local, LAYOUT_SZ(tmh));
+	sgl_skip(&r->local, LAYOUT_SZ(tmh));
 	why = resp_buffers(r, peer, r->dest, &m->rv, r->local.len);
 	if (why)
 		return refuse(r, peer, why);

@@ -67,25 +67,6 @@ static void build_grh(struct eng_run *r, const struct ud_av *av, const struct en
 	}
 }
 
-static void skip_front(struct eng_sgl *l, uint64_t n)
-{
-	for (uint32_t i = 0; i < l->n && n; i++) {
-		uint64_t cut = l->v[i].len < n ? l->v[i].len : n;
-
-		l->v[i].va += cut;
-		l->v[i].len -= cut;
-		l->len -= cut;
-		n -= cut;
-	}
-	while (l->n && !l->v[0].len) {
-		l->n--;
-		memmove(l->v, l->v + 1, l->n * sizeof(l->v[0]));
-		memmove(l->mem, l->mem + 1, l->n * sizeof(l->mem[0]));
-		memmove(l->odp_key, l->odp_key + 1, l->n * sizeof(l->odp_key[0]));
-		l->odp >>= 1;
-	}
-}
-
 static void push_front(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len)
 {
 	memmove(l->v + 1, l->v, l->n * sizeof(l->v[0]));
@@ -137,7 +118,7 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 		build_grh(r, av, op, len, grh);
 		push_front(&r->local, mem_self(r->s), (uintptr_t)grh, ENG_GRH_BYTES);
 	} else {
-		skip_front(&r->remote, ENG_GRH_BYTES);
+		sgl_skip(&r->remote, ENG_GRH_BYTES);
 	}
 	cqe_init(&c, op->cqe, peer, av->dqpn, rv.index);
 	r->link->cqe(r, at, av->path_bits, av->to.dlid, av->sl, c.b);
@@ -210,7 +191,7 @@ static enum eng_out ud_to_member(struct eng_run *r, const struct ud_av *av, cons
 		out = ud_receive(r, &to, peer, op);
 	resp_unlock(r->s, peer);
 	if (r->local.len > len) /* remove the 4 octets of immediate data again */
-		skip_front(&r->local, r->local.len - len);
+		sgl_skip(&r->local, r->local.len - len);
 	return out;
 }
 
