@@ -60,7 +60,7 @@ enum report_flag {
 struct report_fact {
 	enum report_kind kind;
 	unsigned int has; /* enum report_flag */
-	const char *form; /* whose message it is: "UCX" */
+	const char *form; /* the library that wrote the message: "UCX" */
 	uint32_t wc, syndrome, vendor, status, fw, event, qpn, cqn, opcode;
 	char command[64];  /* name of the command, or "" */
 	char error[64];    /* text of strerror(), or "" */

@@ -45,8 +45,8 @@ uint64_t cma_run_due(struct cma *c);
 /* `file`: SEG_T_FILE, `host`: SEG_T_HOST of the opener. 0 or -ENOMEM. */
 int cma_file_open(struct cma *c, uint32_t file, uint32_t host, uint32_t pid, const char *comm);
 /*
- * The opener's array of SLOT_CHANGES counters. Each id maps to one of them, which is incremented
- * whenever something happens to the id. Without the array, events carry no answers.
+ * The opener's array of counters: number id % SLOT_CHANGES is incremented whenever something
+ * happens to the id. Without it, no answers are sent ahead with events (ucma/ahead.h).
  */
 void cma_file_changes(struct cma *c, uint32_t file, _Atomic uint32_t *words);
 /* The last reference is gone: ids are destroyed as ucma_close() does. */

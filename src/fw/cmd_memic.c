@@ -83,8 +83,8 @@ static uint64_t page_bits(uint32_t start, uint32_t len)
 }
 
 /*
- * A page that was freed with its file while somebody maps it, a fork child or a program that has
- * closed the file, is used, too: it must not be another owner's.
+ * Adds pages that were freed with their file but are still mapped, by a fork child or after the
+ * program closed the file: no other owner may get them.
  */
 static void add_mapped(struct seg *s, uint32_t bank, struct places *p)
 {

@@ -366,7 +366,10 @@ static bool wants(const struct seg_evsub *sub, uint32_t hca, uint32_t key, uint3
 	       sub->id == id;
 }
 
-/* The event that the chain was raising when we looked (`raising`), unless it was marked before. */
+/*
+ * Notes that the event `raising` is owed to a subscriber, unless somebody has done so, or the chain
+ * raises another event by now.
+ */
 static void mark(const struct seg_evhash *c, struct seg_evsub *sub, uint32_t raising)
 {
 	uint32_t was = atomic_load(&sub->owed), event = event_of(raising), to;

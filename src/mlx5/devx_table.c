@@ -39,7 +39,10 @@
 	FIELD(create_flow_table_in, table_type)
 #define GID_DWORD(n) {(LP_attach_to_mcg_in_multicast_gid + 4 * (n)) * 8, 32}
 #define MCG_GID GID_DWORD(0), GID_DWORD(1), GID_DWORD(2), GID_DWORD(3)
-/* Both bits of a work queue in the context `ctx` at `place` of a command. */
+/*
+ * The dbr_umem_valid and wq_umem_valid bits of a work queue; its context `ctx` is at `place` of the
+ * command.
+ */
 #define WQ_VALID(cmd, place, ctx)                                                \
 	FIELD_AT(LP_##cmd##_##place + LP_##ctx##_wq, wq, dbr_umem_valid),        \
 	FIELD_AT(LP_##cmd##_##place + LP_##ctx##_wq, wq, wq_umem_valid)

@@ -15,7 +15,7 @@
  *
  * Revoker: first makes its change (the key's state), then calls gate_shut(). GATE_SHUT and
  * GATE_GONE: no copy that was decided before the call happens after it. GATE_OPEN: the thread runs,
- * or does what the caller minds: wait and call again.
+ * or is inside a step that the caller has to wait for (`minds`): wait and call again.
  */
 #ifndef SOFTHCA_SEGMENT_GATE_H
 #define SOFTHCA_SEGMENT_GATE_H

@@ -224,7 +224,7 @@ static void guid_info_records(struct sa_call *c)
 	for_each_lid(c, 0, guid_info);
 }
 
-/* Calls `fn` for the subject's port; for each port of a switch. */
+/* Calls `fn` for an adapter's port, or for each port of a switch. */
 static void for_each_port(struct sa_call *c, const struct subject *at,
 			  void (*fn)(struct sa_call *c, const struct subject *at, uint32_t num))
 {

@@ -31,7 +31,7 @@ static uint32_t measure(struct sweep *w, uint32_t to)
 	return tail;
 }
 
-#define WORDS 4 /* bits for all neighbours of a switch */
+#define WORDS 4 /* words of a bitmap with a bit for each neighbour of a switch */
 
 /*
  * Channels: switch i to its k-th neighbour is number first[i] + k. `then`: the neighbour's channels

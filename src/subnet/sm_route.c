@@ -67,12 +67,8 @@ static bool leads(const struct sweep *w, uint32_t from, uint32_t cable)
 /* ---- which cable for which LID */
 
 /*
- * The k-th LID at a switch takes the n cables in turn, beginning at a cable that depends on the
- * number of that switch among those with adapters, so that all cables of a tree carry equally much:
- * the last digit of the number (in base n) chooses at switches with adapters, the one before it at
- * their neighbours, and so on. (Without the shift, all switches would choose by the same digit, and
- * a switch would receive only LIDs for which it chooses one cable.) The choice depends on nothing
- * else: after a change, only the paths that it concerns change.
+ * The first of n cables, which LIDs at switch `to` take in turn: a digit of its number in base n,
+ * another one at each tier, as otherwise a switch would get only LIDs for one of its cables.
  */
 static uint32_t first_turn(const struct sweep *w, uint32_t from, uint32_t to, uint32_t n)
 {

@@ -19,8 +19,7 @@ struct sweep;
 /* For fab_sm_sweep_kept(). Empty when zeroed; fab_sm_forget() empties it. */
 struct fab_sm_kept {
 	struct sweep *last;
-	/* a buffer of the sweep before it, to be used again: fresh pages cost more than the search
-	 */
+	/* buffer of an earlier sweep, used again: fresh pages cost more than the search */
 	uint64_t *spare;
 	size_t spare_size;
 };

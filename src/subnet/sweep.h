@@ -28,7 +28,7 @@ struct sweep {
 	uint32_t *at, *by_sw;
 	/* The LIDs of the ends at switch i are lids[lids_at[i]] to lids[lids_at[i + 1] - 1]. */
 	uint16_t *lids;    /* [FAB_LIDS] */
-	uint8_t *lid_port; /* [FAB_LIDS] the port of that switch to the end with this LID */
+	uint8_t *lid_port; /* [FAB_LIDS] the port of its switch that leads to the LID's end */
 	uint32_t *lids_at; /* [nsw + 1] */
 	uint16_t *nth;     /* [nsw] number among the switches with adapters, or among the others */
 	uint8_t *tier;     /* [nsw] distance to the next switch with adapters */

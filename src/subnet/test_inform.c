@@ -341,7 +341,7 @@ static void a_report_to_the_managers_port_is_for_programs(void **state)
 	assert_int_equal(reports(), 0);
 }
 
-/* A program that subscribes a thousand ways and never answers takes no notice away from traps. */
+/* A program subscribes a thousand times and never answers: notices remain for MAD traps. */
 static void silent_subscribers_leave_room_for_traps(void **state)
 {
 	const struct seg_table_hdr *h = seg_table(&seg, SEG_T_NOTICE);
@@ -373,7 +373,7 @@ static void other_partitions_are_not_heard(void **state)
 	trap(TRAP_LOCAL_CHANGES, NOTICE_TYPE_INFO);
 	assert_int_equal(reports(), 0);
 	assert_int_equal(set(), SA_STATUS_REQ_INVALID);
-	/* The subscription by LID has ended, that to all has not. */
+	/* The subscription to a source's LID ends; the one to all sources does not. */
 	at(other)->pkey[0] = 0xffff;
 	trap(TRAP_LOCAL_CHANGES, NOTICE_TYPE_INFO);
 	assert_int_equal(reports(), 1);

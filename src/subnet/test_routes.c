@@ -225,7 +225,7 @@ static void two_levels(void **state)
 	pull(1);
 }
 
-/* More switches than one wave has bits. */
+/* A search covers 64 switches at a time (wave.h); here are more. */
 static void three_levels(void **state)
 {
 	tt_tree3(&topo, 4, 9, 8);
@@ -234,7 +234,7 @@ static void three_levels(void **state)
 	pull(2);
 }
 
-/* A change by another hand is undone, though nothing that the SM compares differs. */
+/* Another manager's change is undone although no cable and no LID has changed. */
 static void changed_by_another(void **state)
 {
 	uint8_t block[64] = {0};

@@ -362,7 +362,7 @@ static void an_adapter_where_the_tree_led_on_is_no_switch(void **state)
 	assert_false(reach(a, FAB_MLID_FIRST, c));
 }
 
-/* The row of the highest group is the table's last row. */
+/* The last row of the table belongs to the highest group. */
 static void all_groups_have_their_rows(void **state)
 {
 	struct fab_mft *t = seg_at(&seg, SEG_T_MFT, fab_node(&seg, 1)->sw);

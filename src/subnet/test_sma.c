@@ -294,7 +294,7 @@ static void disabling_a_port_takes_both_ends_down(void **state)
 	assert_int_equal(net_at(peer)->phys_state, IB_PHYS_POLLING);
 	assert_int_equal(fab_peer(&net, p), SEG_NONE);
 	assert_int_equal(sw->state_change, 1);
-	/* The other end polls in vain, until this one does. */
+	/* A port that polls alone stays down until its peer polls, too. */
 	assert_int_equal(fab_link_set(&net, peer, IB_PHYS_POLLING), 0);
 	assert_int_equal(net_at(peer)->state, IB_PORT_DOWN);
 	check_row(&(struct row){F(port_phys_state), IB_PHYS_POLLING, 0, IB_PHYS_LINK_UP}, p, 0);

@@ -170,7 +170,10 @@ void sup_unwatch(struct sup *sup, struct sup_source *src);
  * One turn of the loop: waits at most until `deadline` (clock_now_ns; UINT64_MAX none). 0, -errno.
  */
 int sup_turn(struct sup *sup, uint64_t deadline);
-/* Number of processes on the fabric; signals them all (only those that can be named safely). */
+/*
+ * Number of processes on the fabric. The second one sends them a signal, except to those without a
+ * pidfd, whose pid may be another process's by now.
+ */
 unsigned int sup_attached(const struct sup *sup);
 void sup_signal_attached(struct sup *sup, int sig);
 

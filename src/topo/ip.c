@@ -78,7 +78,7 @@ static int add(struct topo_build *b, const struct topo_ip *ip, const struct topo
 	return 0;
 }
 
-/* "none": the port does not have the IPv4 address that would be its own; a VLAN's has none. */
+/* An address, or "none": the port does not get its default IPv4 address. */
 static bool parse_one(const char *p, size_t len, struct topo_addr *a)
 {
 	if (len != sizeof(none) - 1 || memcmp(p, none, len))

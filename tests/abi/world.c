@@ -347,7 +347,7 @@ static void make_context(void)
 	close((int)fd);
 }
 
-/* Make readable DEVX files, and memory for events outside of them. */
+/* Open the two kinds of DEVX files that are read, and an eventfd for events that bypass them. */
 static void make_files(void)
 {
 	struct ioctl_row results = {

@@ -61,7 +61,7 @@ static void windows(unsigned int qp)
 		SGE(48);
 	}
 	umr(qp, list);
-	PUT(0, 6, 0x98); /* the whole context: sets free */
+	PUT(0, 6, 0x98); /* a UMR that replaces the whole mkey context: it frees the key */
 	PUT(0x40);
 	for (int i = 0; i < 72; i++)
 		PUT(0);

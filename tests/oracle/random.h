@@ -64,7 +64,7 @@ struct method {
 extern uint8_t out[OUT_MAX];
 extern int device;
 
-/* 0 or errno. Chooses a form, and whether something in it is wrong. */
+/* Chooses a form and whether something in it is wrong, and makes the call: 0 or errno. */
 int call_command(const struct command *c);
 int call_method(struct method *m);
 /* Words of the last answer that were written. */
@@ -74,9 +74,9 @@ unsigned int answered(size_t len);
 enum kind { PD, MR, MW, CQ, QP, SRQ, AH, CHANNEL, ASYNC, KINDS };
 extern const uint16_t objects[KINDS]; /* their numbers */
 
-/* Add to the program's line. */
+/* Adds to the program's line of output. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The end of a call: its errno, or 0 and what the caller adds. */
+/* Ends a call: adds its errno to the line. If true, there is none, and the caller adds results. */
 bool done(const char *name, int err);
 void made(enum kind k, uint32_t handle);
 void lost(enum kind k, uint32_t handle);

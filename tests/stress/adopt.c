@@ -25,8 +25,8 @@
 #include <sys/wait.h>
 
 #define PAGE 4096u
-#define PAGES 40u /* two chunks and a half: each page has a part for each user */
-#define BIG 32u   /* pages that the peer writes at large */
+#define PAGES 40u /* two and a half chunks; each page has an area for each kind of writer */
+#define BIG 32u   /* pages behind these, which one WRITE of the peer covers in part or whole */
 #define BLOCK 64u
 #define SIZE ((size_t)(PAGES + BIG) * PAGE)
 enum { STORES = 0, PEER = 1024, CALLS = 2048, ANSWER = 2560, FORK = 3072 };

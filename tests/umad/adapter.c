@@ -186,7 +186,8 @@ static void to_a_subnet_manager_at_home(void **state)
 }
 
 /*
- * ... and requests by LID do not reach agents for directed ones: the classes are registered apart
+ * A request for the LID class does not reach agents of the directed class: their tables are
+ * separate.
  */
 static void to_a_subnet_manager_of_the_other_class(void **state)
 {
@@ -200,7 +201,10 @@ static void to_a_subnet_manager_of_the_other_class(void **state)
 	nothing(fd);
 }
 
-/* The agent gets it by its number; local_completions() does not check for a request. */
+/*
+ * local_completions(): the answer goes to the agent that its transaction ID names, even if no
+ * request waits.
+ */
 static void an_answer_at_home(void **state)
 {
 	struct packet p = smp(GET, 0x11), in;
@@ -209,7 +213,7 @@ static void an_answer_at_home(void **state)
 	agent(fd, 0, SMI_DR, 0);
 	agent(other, 0, SMI_DR, 0);
 	put(fd, &p);
-	p = got(fd); /* which contains the agent's number */
+	p = got(fd); /* the transaction ID now contains the agent's number */
 	p.hdr = (struct ib_user_mad_hdr){.lid = 0xffff};
 	p.mad[3] = GET_RESP;
 	p.mad[6] = 0;

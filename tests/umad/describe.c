@@ -75,7 +75,7 @@ static void stored(void **state)
 	assert_string_not_equal(shown(FILE_OF(1)), r->shown);
 }
 
-/* Each write(2) is a description. */
+/* Each write(2) sets a new description, at any file offset. */
 static void twice(void **state)
 {
 	int fd = open(FILE_OF(0), O_WRONLY | O_CLOEXEC);
@@ -87,7 +87,7 @@ static void twice(void **state)
 	close(fd);
 }
 
-/* libc and programs that inherit the file write without our wrappers. */
+/* stdio, and a child without the preloaded library, write to the descriptor, too. */
 static void by_others(void **state)
 {
 	FILE *f = fopen(FILE_OF(0), "w");

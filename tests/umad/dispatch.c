@@ -332,8 +332,8 @@ static void servers_side_by_side(void **state)
 struct change {
 	const char *name, *rule;
 	bool given;
-	uint8_t at, flip; /* bits of the MAD that differ from the right answer's */
-	uint8_t grh;      /* 1: in the request, 2: in the answer */
+	uint8_t at, flip; /* flips bits of one byte of the answer */
+	uint8_t grh;      /* a GRH: 1 in the request, 2 in the answer */
 	uint8_t req_class;
 };
 static const struct change answers[] = {
@@ -472,7 +472,7 @@ static void to_a_file_that_is_closed(void **state)
 	nothing(fd);
 }
 
-/* Two agents of one file with the same transaction ID each get their own answers. */
+/* Two agents of one file send the same transaction ID: each gets its own answer. */
 static void each_agent_its_own(void **state)
 {
 	int fd = umad(0), s = umad(1);

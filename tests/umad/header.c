@@ -86,7 +86,7 @@ static void of_an_answer(void **state)
 	assert_int_equal(in.mad[64 + 1], 1);
 }
 
-/* send_handler(): as it was written, except id and status */
+/* send_handler(): the header is the one that was written, except id and status */
 static void of_a_time_out(void **state)
 {
 	struct packet p = mad(1, 0xbfff, PERF, GET, 1, 9), in;
@@ -118,7 +118,7 @@ static void of_a_time_out(void **state)
 	assert_memory_equal(in.mad + 12, p.mad + 12, MAD_HDR - 12);
 }
 
-/* queue_packet(): the id tells which agent */
+/* queue_packet(): the header's id is the number of the agent that the packet is for */
 static void ids_of_several_agents(void **state)
 {
 	int fd = umad(0);
@@ -352,7 +352,7 @@ static void a_grh_at_the_receiver(void **state)
 	assert_memory_equal(in.hdr.gid, from, 16);
 	assert_int_equal(in.hdr.flow_label, htonl(0x12345));
 	assert_int_equal(in.hdr.traffic_class, 0xc3);
-	assert_int_equal(in.hdr.hop_limit, 0xff); /* not the value in the packet */
+	assert_int_equal(in.hdr.hop_limit, 0xff); /* the packet's own hop limit is not shown */
 }
 
 /* agent_send_response() in agent.c: with a GRH where the request had one */
@@ -433,7 +433,7 @@ static void the_short_header(void **state)
 	assert_fails(read(fd, in, HDR_OLD), EAGAIN);
 }
 
-/* The whole last field exists: it is the flow label. */
+/* The old header has the flow label as its last field. */
 static void the_short_headers_grh(void **state)
 {
 	struct packet p = with_grh(mad(1, lid_of(1), PERF, GET, 1, 1), 1);

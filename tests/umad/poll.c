@@ -141,7 +141,7 @@ static void by_epoll(void **state)
 	close(ep);
 }
 
-/* From empty to not empty is an edge. */
+/* epoll reports an edge when an empty queue gets a packet. */
 static void by_epolls_edges(void **state)
 {
 	int fd = client(), ep = in_epoll(fd, EPOLLIN | EPOLLET);

@@ -155,7 +155,7 @@ static void *thread(void *fd)
 	return (void *)(intptr_t)reg2(*(int *)fd, &get);
 }
 
-/* Threads get each id once, and each method once. */
+/* Many threads register at once: no id and no method is given twice. */
 static void threads_that_register(void **state)
 {
 	pthread_t t[8];
@@ -288,7 +288,10 @@ static void closed_by_the_last(void **state)
 
 /* ---- deaths */
 
-/* exit(2) closes files before wait(2) returns: their methods are free at once. */
+/*
+ * exit(2) closes files before wait(2) returns: the next process can register the same methods at
+ * once.
+ */
 static void each_after_the_other(void **state)
 {
 	for (int i = 0; i < 100; i++) {
@@ -349,7 +352,7 @@ static int child_asks_for_ever(int up, int n)
 	return 0;
 }
 
-/* The process's requests are with the server, whose answers find no receiver. */
+/* A client is killed while its requests are at the server: the answers find no receiver. */
 static void a_killed_clients_answers(void **state)
 {
 	int s = umad(1);

@@ -127,8 +127,8 @@ struct back {
 	const char *name, *rule;
 	uint8_t type, status;
 	uint32_t d1, d2;
-	uint8_t nack;      /* the status of the ABORT in return */
-	uint32_t segments; /* number of segments in return */
+	uint8_t nack;      /* status of the ABORT that is sent in answer; 0: none */
+	uint32_t segments; /* number of segments that are sent in answer */
 	bool dead;         /* the message is given up */
 };
 
@@ -227,7 +227,7 @@ static void last_ack(void **state)
 	/* is_duplicate(): still being sent */
 	assert_fails(send_message(w.k, &vendor, &w.p, 1), EINVAL);
 	reply(w.u, &w.seg, ACK, 0, 5, 69);
-	reply(w.u, &w.seg, ACK, 0, 5, 69); /* once more: the message is gone */
+	reply(w.u, &w.seg, ACK, 0, 5, 69); /* the message is gone: a repeated ACK has no effect */
 	nothing(w.u);
 	assert_true(send_message(w.k, &vendor, &w.p, 1) > 0);
 }

@@ -129,7 +129,7 @@ static const struct story stories[] = {
 	  {ACTIVE | LAST, 0, 2, UINT32_MAX, SAYS_ACK(2, W1)}},
 	 2 * SIZE},
 	{"no payload in the last one",
-	 "get_mad_len", /* with the class's header: four bytes less than before */
+	 "get_mad_len", /* paylen includes the class's header: the data is four bytes shorter */
 	 {{ACTIVE | FIRST, 0, 1, 0, SAYS_ACK(1, W1)}, {ACTIVE | LAST, 0, 2, 0, SAYS_ACK(2, W1)}},
 	 SIZE - 4},
 	{"no payload in the only one",

@@ -425,7 +425,7 @@ static void no_duplicate_of_what_is_over(void **state)
 	put(fd, &p);
 }
 
-/* Also if the second one would be answered at once. */
+/* The second request is refused even if the adapter would answer it at once. */
 static void a_duplicate_to_the_adapter(void **state)
 {
 	struct packet p = mad(1, 0xbfff, PERF, GET, 1, 9);
@@ -443,7 +443,7 @@ static void a_duplicate_to_the_adapter(void **state)
 	got(fd);
 }
 
-/* A request that waits, and an answer to the same port with the same transaction ID */
+/* A request that waits does not make an answer with the same transaction ID a duplicate. */
 static void no_duplicate_of_the_other_kind(void **state)
 {
 	struct packet p = request(HANGS, 0), in;

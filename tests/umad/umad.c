@@ -42,8 +42,8 @@ void add_case(CMUnitTestFunction f, const void *row, const char *name, ...)
 /* ---- pauses of the machine */
 
 /*
- * Timers of the device run while the machine keeps this program from going on (a disk, a pause of
- * a virtual machine). Between two steps of a test nothing takes long but that, and its own waits.
+ * The device's timers go on while the machine does not run this program (a disk, a paused virtual
+ * machine). Other steps of a test are short, or are waits that step_waited() subtracts.
  */
 #define PAUSE_MS 1000
 #define REPEATS 3

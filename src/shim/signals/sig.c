@@ -191,7 +191,10 @@ static void wait_unblocked(void)
 		sys_raw(SYS_nanosleep, (long)&ts, 0, 0, 0, 0, 0);
 }
 
-/* If another thread waits already, this one waits, too. */
+/*
+ * Returns when no doorbell is in progress that does not know of the program's handlers. Several
+ * threads may wait at once.
+ */
 void sig_note(void)
 {
 	if (__builtin_expect(atomic_load(&sig_handler_state) == HANDLERS_HERE, 1))

@@ -77,7 +77,7 @@ static void one_by_one(void)
 		}
 }
 
-/* The answer to a refused flag is the flags that there are. */
+/* Registration with a wrong flag returns the flags that exist. */
 static void flags(void)
 {
 	for (int bit = 0; bit < 32; bit++) {

@@ -11,7 +11,7 @@
 
 /* ---- every class */
 
-/* Methods of a class that have arrived: a word for each file. */
+/* Shows which methods of a class arrive at each file. */
 static void each_class(unsigned int c, bool served)
 {
 	static const uint8_t methods[] = {0,      GET,  SET,  SEND,         TRAP,
@@ -179,7 +179,7 @@ static struct talk begun(uint32_t timeout_ms, uint8_t mgmt_class)
 	return t;
 }
 
-/* Bits of the answer that are wrong. */
+/* How each row changes the right answer: the bits `flip` of byte `at`, or the sender's GID. */
 static const struct {
 	const char *name;
 	uint8_t at, flip, kind;

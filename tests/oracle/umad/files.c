@@ -32,7 +32,7 @@ static int server(void)
 	return server_of(O_RDWR | O_NONBLOCK);
 }
 
-/* A MAD to that agent; the sender needs no answer. */
+/* Sends a MAD to that agent; no answer is expected. */
 static void send_to_it(uint8_t tid)
 {
 	int fd = umad();
@@ -42,7 +42,7 @@ static void send_to_it(uint8_t tid)
 	put(fd, &p);
 }
 
-/* A time-out in the file's queue: a request that nobody answers, of an agent of its own. */
+/* Brings a time-out into the file's queue: an agent of its own sends a request to nobody. */
 static void time_out(int fd)
 {
 	struct packet p = mad(VENDOR + 1, SEND, 0x99, 9);

@@ -74,7 +74,7 @@ static void there(size_t c, size_t len, uint32_t timeout_ms)
 	say_reads("sender", a);
 }
 
-/* A request of `ask` bytes, and an answer of `len`. */
+/* A request of `ask` bytes (0: a MAD without RMPP), and an answer of `len` bytes. */
 static void back(size_t c, size_t ask, size_t len)
 {
 	static uint8_t buf[1 << 17];

@@ -87,7 +87,7 @@ bool row_drop_if(bool late)
 	return late;
 }
 
-/* The agents' numbers in transaction IDs, in the order in which the row first sees them. */
+/* Agents' numbers in transaction IDs differ between runs: shown by their order of appearance. */
 static uint32_t numbers[64];
 static unsigned int nnumbers;
 
@@ -195,7 +195,7 @@ int agent(int fd, uint8_t mgmt_class, uint64_t methods)
 /* ---- GIDs of the port */
 
 struct entry {
-	char kind, type; /* 'L', '4', '6'; '1' or '2' of RoCE */
+	char kind, type; /* kind 'L' link-local, '4' IPv4, '6' IPv6; RoCE v1 or v2 */
 	uint8_t gid[16];
 };
 static struct entry entries[16];
@@ -326,13 +326,13 @@ static void make_markers(void)
 }
 
 /*
- * The second one leaves after every answer to what arrived before the first. Their transaction IDs
- * stay the same, so the kernel refuses each (is_duplicate() of user_mad.c) until it has handled the
- * end of sending the last one, and of all sends before.
+ * Sends a MAD there and a MAD back: the second one leaves after every answer to what came before.
+ * The transaction ID never changes, so write() fails (is_duplicate()) until all earlier sends have
+ * ended.
  */
 void settle(void)
 {
-	/* twice: the second time waits for the end of the first one's sends */
+	/* two rounds: the second one starts when the sends of the first have ended */
 	for (int n = 0; n < 4; n++) {
 		const int i = n % 2;
 		const struct packet p = mad(i ? BACK : THERE, MARK, 1, 1);

@@ -27,47 +27,50 @@ struct reg {
 
 /* ---- a row: its key, and the words of its answer */
 
-/* Ends the row before: its files are closed, after all that is under way has arrived. */
+/*
+ * Starts a row named by the format. First ends the one before: waits until all MADs under way have
+ * arrived, and closes its files.
+ */
 void row(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* "0", or errno by name if `r` is negative. */
+/* Adds to the row's line: "0", or the name of errno if `r` is negative. */
 void say_result(const char *what, long r);
 /* The last row is done. */
 void rows_end(void);
-/* Forgets the row if `late`, and returns `late`. */
+/* Drops the row's line if `late`, and returns `late`. */
 bool row_drop_if(bool late);
 
 /* ---- files and agents */
 
 int umad_open(int flags);
-/* For reading and writing, without blocking. */
+/* Opens a file for reading and writing, without blocking. */
 int umad(void);
 int umad_close(int fd);
-/* By REGISTER_AGENT (1) or REGISTER_AGENT2 (2): the id; -1 and errno. */
+/* Registers an agent by REGISTER_AGENT (1) or REGISTER_AGENT2 (2). Its id, or -1 and errno. */
 int reg(int fd, const struct reg *r, int ioctl_nr);
 int unreg(int fd, uint32_t id);
-/* An agent of QP1 and class version 1; classes of vendor range 2 have OUI. Returns the id. */
+/* Registers an agent on QP1, class version 1; for vendor range 2 with OUI. Its id. */
 int agent(int fd, uint8_t mgmt_class, uint64_t methods);
 
 /* ---- MADs */
 
 void put32(uint8_t *p, uint32_t v);
 uint32_t get32(const uint8_t *p);
-/* A GID of the port of RoCE v2: 'L' link-local, '4' of IPv4, '6' of IPv6. Returns its index. */
+/* A RoCE v2 GID of the port: 'L' link-local, '4' IPv4, '6' IPv6. Returns its index. */
 uint8_t own_gid(char kind, uint8_t gid[16]);
 /* A MAD to the port itself, without a time-out. */
 struct packet mad(uint8_t mgmt_class, uint8_t method, uint16_t attr, uint8_t tid);
-/* Sends it; a refusal is a word of the answer. */
+/* Writes a MAD. If that fails, adds the errno to the row's line. */
 void put(int fd, const struct packet *p);
 /* Returns when everything sent before has arrived, and the kernel's answers to it, too. */
 void settle(void);
 /* Sleeps until something can be read. */
 void await(int fd);
-/* Read what is there: a word for each packet, "-" for none. The last one stays in *last. */
+/* Reads all packets that are there and adds each to the row's line, or "-" if there is none. */
 void say_reads(const char *what, int fd);
-/* Writes such a word for the packet that read(2) has returned. */
+/* Adds a packet that read(2) has returned to the row's line. */
 void say_packet(const void *buf, long n);
-/* Waits for one packet, and reads it without a word. */
+/* Waits for one packet and returns it. Adds nothing to the row's line, except an error. */
 struct packet take(int fd);
 /* An address that is not mapped. */
 extern void *volatile nowhere;

@@ -46,8 +46,8 @@ static void set_rmpp(struct packet *p, const uint8_t head[4], uint32_t d1, uint3
 }
 
 /*
- * Two turns: what an ACK causes, and what that causes. The kernel sends the next segment when
- * sending the one before has ended, if the ACK came earlier (process_rmpp_ack() of mad_rmpp.c).
+ * Settles twice, because an ACK may cause a segment late: if it came before the last send had
+ * ended, the kernel continues when that ends (process_rmpp_ack() of mad_rmpp.c).
  */
 static void show(const char *what, int fd)
 {
@@ -144,7 +144,7 @@ struct segment {
 enum { FULL = 220 };
 static const struct {
 	const char *name;
-	struct segment s[6]; /* until one of version and type 0 */
+	struct segment s[6]; /* a segment of version and type 0 ends the list */
 } arrivals[] = {
 	{"one segment", {D(FIRST | LAST, 1, FULL)}},
 	{"one segment, short", {D(FIRST | LAST, 1, 5)}},

@@ -48,7 +48,7 @@ static void repeats(void)
 	}
 }
 
-/* An answer to the n-th of several copies. */
+/* The server answers the n-th copy of a request that is repeated. */
 static void answered_late(void)
 {
 	for (int n = 1; n <= 3; n++) {
