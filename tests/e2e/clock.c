@@ -15,7 +15,7 @@
 #include <infiniband/mlx5dv.h>
 #include <rdma/mlx5-abi.h>
 
-#include "must.h"
+#include "rc.h"
 
 #define SECOND UINT64_C(1000000000)
 /* The wall clock may be corrected (by 500 ppm) or stepped a little while the fabric is up. */
@@ -54,29 +54,11 @@ static struct ibv_qp *loopback(struct ibv_context *ctx, struct ibv_pd *pd, struc
 					.send_cq = cq,
 					.recv_cq = cq,
 					.cap = {.max_send_wr = 1, .max_recv_wr = 1}};
-	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
-	struct ibv_port_attr port;
 
-	need(qp && !ibv_query_port(ctx, 1, &port), "QP");
-	a.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-	need(!ibv_modify_qp(qp, &a,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-	     "INIT");
-	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
-				 .path_mtu = IBV_MTU_1024,
-				 .dest_qp_num = qp->qp_num,
-				 .ah_attr = {.dlid = port.lid, .port_num = 1}};
-	need(!ibv_modify_qp(qp, &a,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				    IBV_QP_MIN_RNR_TIMER),
-	     "RTR");
-	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7};
-	need(!ibv_modify_qp(qp, &a,
-			    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
-	     "RTS");
+	need(!!qp, "QP");
+	rc_init(qp, IBV_ACCESS_REMOTE_WRITE);
+	rc_connect(qp, qp->qp_num, rc_lid(ctx), IBV_MTU_1024);
 	return qp;
 }
 

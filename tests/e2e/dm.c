@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "must.h"
+#include "rc.h"
 
 #define LEN 8192u
 #define ALL 131072u /* max_dm_size of this device */
@@ -74,36 +74,17 @@ static void connect_side(struct side *s)
 {
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC, .send_cq = s->cq, .recv_cq = s->cq};
 	struct card mine, theirs;
-	struct ibv_port_attr port;
-	struct ibv_qp_attr at = {.qp_state = IBV_QPS_INIT,
-				 .port_num = 1,
-				 .qp_access_flags = ACCESS & ~IBV_ACCESS_ZERO_BASED};
 
 	init.cap = (struct ibv_qp_cap){
 		.max_send_wr = 8, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1};
 	if (s->qp)
 		MUST(!ibv_destroy_qp(s->qp));
 	MUST(s->qp = ibv_create_qp(s->pd, &init));
-	MUST(!ibv_query_port(s->ctx, 1, &port));
-	mine = (struct card){s->qp->qp_num, s->mr->rkey, port.lid};
-	MUST(!ibv_modify_qp(s->qp, &at,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	mine = (struct card){s->qp->qp_num, s->mr->rkey, rc_lid(s->ctx)};
+	rc_init(s->qp, ACCESS & ~IBV_ACCESS_ZERO_BASED);
 	MUST(write(s->tx, &mine, sizeof(mine)) == sizeof(mine));
 	MUST(read(s->rx, &theirs, sizeof(theirs)) == sizeof(theirs));
-	at = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
-				  .path_mtu = IBV_MTU_1024,
-				  .dest_qp_num = theirs.qpn,
-				  .max_dest_rd_atomic = 4,
-				  .ah_attr = {.dlid = theirs.lid, .port_num = 1}};
-	MUST(!ibv_modify_qp(s->qp, &at,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				    IBV_QP_MIN_RNR_TIMER));
-	at = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .max_rd_atomic = 4};
-	MUST(!ibv_modify_qp(s->qp, &at,
-			    IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
+	rc_connect(s->qp, theirs.qpn, theirs.lid, IBV_MTU_1024);
 	s->qp->qp_context = (void *)(uintptr_t)theirs.rkey;
 	/* Wait until the other end is ready, too. */
 	MUST(write(s->tx, "", 1) == 1);

@@ -15,6 +15,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "rc.h"
+
 #define PAGE 4096u
 #define PAGES 64u
 #define LEN (PAGES * PAGE)
@@ -23,15 +25,6 @@
 #define REMOTE                                                                       \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC)
-
-#define MUST(x)                                                        \
-	do {                                                           \
-		if (!(x)) {                                            \
-			printf("%s:%d: %s\n", __FILE__, __LINE__, #x); \
-			fflush(stdout);                                \
-			_exit(99);                                     \
-		}                                                      \
-	} while (0)
 
 struct side {
 	struct ibv_context *ctx;
@@ -85,34 +78,6 @@ static void open_side(struct side *s)
 	MUST(s->qp = ibv_create_qp(s->pd, &init));
 }
 
-static void init_qp(struct side *s)
-{
-	struct ibv_qp_attr at = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = REMOTE};
-
-	MUST(!ibv_modify_qp(s->qp, &at,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
-}
-
-static void connect_qp(struct side *s, const struct card *to)
-{
-	struct ibv_qp_attr at = {.qp_state = IBV_QPS_RTR,
-				 .path_mtu = IBV_MTU_4096,
-				 .dest_qp_num = to->qpn,
-				 .max_dest_rd_atomic = 4,
-				 .ah_attr = {.dlid = to->lid, .port_num = 1}};
-
-	MUST(!ibv_modify_qp(s->qp, &at,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				    IBV_QP_MIN_RNR_TIMER));
-	at = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .max_rd_atomic = 4};
-	MUST(!ibv_modify_qp(s->qp, &at,
-			    IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
-}
-
 static enum ibv_wc_status await(struct side *s)
 {
 	time_t end = time(NULL) + PATIENCE;
@@ -141,20 +106,18 @@ static uint32_t bind_window(struct side *s)
 
 static void meet(struct side *s, struct card *to)
 {
-	struct ibv_port_attr port;
 	struct card mine = {.qpn = s->qp->qp_num,
 			    .odp = s->odp->rkey,
 			    .all = s->all->rkey,
 			    .pinned = s->pinned->rkey,
 			    .mem = (uintptr_t)s->mem,
-			    .usual = (uintptr_t)s->pinned->addr};
+			    .usual = (uintptr_t)s->pinned->addr,
+			    .lid = rc_lid(s->ctx)};
 
-	MUST(!ibv_query_port(s->ctx, 1, &port));
-	mine.lid = port.lid;
-	init_qp(s);
+	rc_init(s->qp, REMOTE);
 	MUST(write(s->tx, &mine, sizeof(mine)) == sizeof(mine));
 	MUST(read(s->rx, to, sizeof(*to)) == sizeof(*to));
-	connect_qp(s, to);
+	rc_connect(s->qp, to->qpn, to->lid, IBV_MTU_4096);
 	mine.mw = bind_window(s);
 	MUST(write(s->tx, &mine, sizeof(mine)) == sizeof(mine));
 	MUST(read(s->rx, to, sizeof(*to)) == sizeof(*to));

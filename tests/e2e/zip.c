@@ -11,7 +11,7 @@
 #include <string.h>
 #include <infiniband/mlx5dv.h>
 
-#include "must.h"
+#include "rc.h"
 
 #define BURST 24
 /* Enough for a test: libmlx5 reuses a place in the receive queue only after ibv_poll_cq(). */
@@ -29,37 +29,16 @@ static struct ibv_qp *qp_to_init(struct ibv_cq *send, struct ibv_cq *recv)
 					.send_cq = send,
 					.recv_cq = recv,
 					.cap = {BURST, RECEIVES, 1, 1, 0}};
-	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 
-	need(qp && !ibv_modify_qp(qp, &a,
-				  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-					  IBV_QP_ACCESS_FLAGS),
-	     "QP");
+	need(!!qp, "QP");
+	rc_init(qp, 0);
 	return qp;
 }
 
 static void connect_to(struct ibv_qp *qp, struct ibv_qp *peer)
 {
-	struct ibv_qp_attr a = {.qp_state = IBV_QPS_RTR,
-				.path_mtu = IBV_MTU_1024,
-				.dest_qp_num = peer->qp_num,
-				.ah_attr = {.port_num = 1}};
-	struct ibv_port_attr port;
-
-	need(!ibv_query_port(ctx, 1, &port), "port");
-	a.ah_attr.dlid = port.lid;
-	need(!ibv_modify_qp(qp, &a,
-			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				    IBV_QP_MIN_RNR_TIMER),
-	     "RTR");
-	a = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7};
-	need(!ibv_modify_qp(qp, &a,
-			    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
-	     "RTS");
+	rc_connect(qp, peer->qp_num, rc_lid(ctx), IBV_MTU_1024);
 }
 
 static struct ibv_cq *cq_with(uint32_t format, uint16_t bytes)

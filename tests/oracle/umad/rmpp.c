@@ -128,7 +128,7 @@ static void rooms(void)
 		memset(buf, 0x5a, sizeof(buf));
 		n = read(b, buf, rooms[i]);
 		say_result("", n);
-		/* what the file has written anyhow: the length is in the header */
+		/* The number of bytes that read() has written, also if it failed. */
 		for (n = (long)sizeof(buf); n && buf[n - 1] == 0x5a; n--)
 			;
 		say("written=%ld length=%u", n, ((struct ib_user_mad_hdr *)(void *)buf)->length);
