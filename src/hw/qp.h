@@ -61,12 +61,12 @@ enum {
 	HW_MIG_BUSY = HW_MIG_STATE | HW_MIG_TRIED | HW_MIG_NOTING,
 };
 
+#define HW_PSN_OWED 0x80000000u /* hw_qp.psn_owed: a PSN is owed, which may be 0 */
+
 /*
  * The changing fields of requester and responder have cache lines of their own, because different
  * processes write them.
  */
-#define HW_PSN_OWED 0x80000000u
-
 struct hw_qp {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
