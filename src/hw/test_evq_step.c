@@ -26,9 +26,7 @@ static void push_for_ever(struct seg *s, struct test_child *c, void *arg)
 /* Marks the child's slot dead and repairs, as the supervisor does after a death. */
 static void see_death(struct seg *s, const struct test_child *c)
 {
-	seg_for_each_live (s, SEG_T_PROC, i)
-		if (seg_proc(s, i)->pid == (uint32_t)c->pid)
-			seg_proc(s, i)->state = SEG_PROC_DEAD;
+	test_is_dead(s, c);
 	evq_repair(s);
 }
 

@@ -27,6 +27,7 @@
 #include "segment/proc.h"
 #include "segment/seg.h"
 #include "util/clock.h"
+#include "util/for_tests.h"
 #include "util/sys.h"
 #include "util/test_time.h"
 #include "util/test_tmp.h"
@@ -139,6 +140,41 @@ static inline int test_reap(struct test_child *c)
 	waitpid(c->pid, &status, 0);
 	close(c->tell[0]);
 	return status;
+}
+
+/* Marks the child's slot as the supervisor does after a death. */
+static inline void test_is_dead(struct seg *s, const struct test_child *c)
+{
+	seg_for_each_live (s, SEG_T_PROC, i)
+		if (seg_proc(s, i)->pid == (uint32_t)c->pid)
+			seg_proc(s, i)->state = SEG_PROC_DEAD;
+}
+
+static inline void test_forget(struct seg *s, const struct test_child *c)
+{
+	seg_for_each_live (s, SEG_T_PROC, i)
+		if (seg_proc(s, i)->pid == (uint32_t)c->pid)
+			seg_free(s, SEG_T_PROC, i);
+}
+
+/* For the child: the process stops at the n-th marked step (POINT()) from here on. */
+static inline void test_stop_at(unsigned int n)
+{
+	char spec[32];
+
+	snprintf(spec, sizeof(spec), "*:stop:%u", n);
+	if (!point_set(spec))
+		_exit(77);
+}
+
+/* Waits for a child that has called test_stop_at(). False: it has ended before that step. */
+static inline bool test_stops(const struct test_child *c)
+{
+	int status;
+
+	assert_int_equal(waitpid(c->pid, &status, WUNTRACED), c->pid);
+	assert_true(WIFSTOPPED(status) || (WIFEXITED(status) && !WEXITSTATUS(status)));
+	return WIFSTOPPED(status);
 }
 
 #endif

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copies of stopped threads that are revoked, and copies that cannot be. */
-#include "segment/test.h"
-#include "segment/mem.h"
+#include "segment/test_gate.h"
 #include "segment/memfd.h"
 #include "segment/table.h"
-
-#include <sched.h>
 
 #define BYTES 65536
 #define ROUNDS 300
@@ -15,9 +12,10 @@
  * shared.
  */
 struct world {
-	struct mem_slot parent, child;
+	struct mem_slot parent;
+	struct test_gated g;
 	uint8_t *buf;
-	_Atomic uint32_t valid, seen_invalid, copies, canceled;
+	_Atomic uint32_t canceled;
 };
 
 static struct world *world_make(struct seg *s)
@@ -36,15 +34,6 @@ static void world_free(struct world *w)
 	munmap(w, sizeof(*w));
 }
 
-static struct seg_gate *gate_of(struct seg *s, uint32_t slot)
-{
-	struct seg_proc *p = seg_proc(s, slot);
-
-	if (!p)
-		abort();
-	return &p->ring[0].gate;
-}
-
 static void dawdle(void)
 {
 	uint64_t end = clock_now_ns() + 20 * NSEC_PER_USEC;
@@ -57,17 +46,17 @@ static void dawdle(void)
 static void writes(struct seg *s, struct test_child *c, void *arg)
 {
 	struct world *w = arg;
-	struct seg_gate *g = gate_of(s, s->self);
+	struct seg_gate *g = test_gate_of(s, s->self);
 	static uint8_t from[BYTES];
 	int r;
 
-	w->child = mem_self(s);
+	w->g.child = mem_self(s);
 	memset(from, 0xaa, sizeof(from));
 	test_tell(c->tell[1]);
 	for (;;) {
 		gate_reset(g);
-		if (!w->valid) {
-			w->seen_invalid++;
+		if (!w->g.valid) {
+			w->g.seen_invalid++;
 			dawdle();
 			continue;
 		}
@@ -75,40 +64,9 @@ static void writes(struct seg *s, struct test_child *c, void *arg)
 		mem_gate = g;
 		r = mem_write(s, w->parent, (uintptr_t)w->buf, from, BYTES);
 		mem_gate = NULL;
-		w->copies += r == 0;
+		w->g.done += r == 0;
 		w->canceled += r == -ECANCELED;
 	}
-}
-
-/* Shut the gate; returns 1 + the number of attempts. */
-static uint32_t shut(struct seg *s, const struct world *w)
-{
-	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
-	enum gate_shut r;
-	uint32_t n = 0;
-
-	do {
-		r = gate_shut(s, w->child.slot, w->child.gen, gate_of(s, w->child.slot),
-			      GATE_MINDS_OWN);
-		n++;
-	} while (r == GATE_OPEN && clock_now_ns() < end);
-	assert_int_equal(r, GATE_SHUT);
-	return n;
-}
-
-static void wait_until_more(_Atomic uint32_t *n, uint32_t than)
-{
-	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
-
-	while (atomic_load(n) <= than && clock_now_ns() < end)
-		sched_yield();
-	assert_true(atomic_load(n) > than);
-}
-
-static void assert_all(const uint8_t *p, uint8_t byte)
-{
-	assert_int_equal(p[0], byte);
-	assert_memory_equal(p, p + 1, BYTES - 1);
 }
 
 /* Wherever the writer is stopped, a copy decided before does not happen after it is continued. */
@@ -120,20 +78,8 @@ static void a_stopped_writer_does_not_write(void **state)
 
 	test_spawn(s, &c, writes, w);
 	assert_true(test_wait(c.tell[0]));
-	for (uint32_t i = 0; i < ROUNDS; i++) {
-		uint32_t seen, copies = w->copies;
-
-		w->valid = 1;
-		wait_until_more(&w->copies, copies);
-		kill(c.pid, SIGSTOP);
-		w->valid = 0;
-		shut(s, w);
-		memset(w->buf, 0x55, BYTES);
-		seen = w->seen_invalid;
-		kill(c.pid, SIGCONT);
-		wait_until_more(&w->seen_invalid, seen);
-		assert_all(w->buf, 0x55);
-	}
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		test_shut_out(s, &c, &w->g, GATE_MINDS_OWN, w->buf, BYTES);
 	/* The writer was stopped between its check and its copy at least once. */
 	assert_true(w->canceled > 0);
 	kill(c.pid, SIGKILL);
@@ -145,7 +91,7 @@ static void idles(struct seg *s, struct test_child *c, void *arg)
 {
 	struct world *w = arg;
 
-	w->child = mem_self(s);
+	w->g.child = mem_self(s);
 	test_tell(c->tell[1]);
 	test_wait(c->go[0]);
 }
@@ -171,8 +117,8 @@ static void who_can_be_shut_out(void **state)
 
 	test_spawn(s, &c, idles, w);
 	assert_true(test_wait(c.tell[0]));
-	m = w->child;
-	g = gate_of(s, m.slot);
+	m = w->g.child;
+	g = test_gate_of(s, m.slot);
 	gate_reset(g);
 	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_OWN), GATE_OPEN);
 	assert_int_equal(gate_word(g), 0);
@@ -233,7 +179,7 @@ static uint64_t cut_up(uint8_t *at, unsigned int n, uint64_t total, struct iovec
 static void copies_through_a_gate(struct seg *s, struct mem_slot m, struct world *w)
 {
 	static const unsigned int counts[] = {1, 2, GATE_VECS, GATE_VECS + 1, 20, MEM_MAX_VEC};
-	struct seg_gate *g = gate_of(s, s->self);
+	struct seg_gate *g = test_gate_of(s, s->self);
 	static uint8_t from[BYTES], back[BYTES];
 	struct iovec v[MEM_MAX_VEC], io[MEM_MAX_VEC];
 
@@ -277,7 +223,7 @@ static void the_segment_is_nobodys_own(void **state)
 {
 	struct seg *s = *state;
 	struct world *w = world_make(s);
-	struct seg_gate *g = gate_of(s, s->self);
+	struct seg_gate *g = test_gate_of(s, s->self);
 	uint8_t own[16] = {1, 2, 3}, *shared = (uint8_t *)&seg_proc(s, s->self)->ring[1].gate;
 	struct mem_vec v = {(uintptr_t)own + 8, 8};
 	struct iovec io = {shared, 8};
@@ -324,13 +270,13 @@ static void lists_longer_than_a_gate(void **state)
 
 	test_spawn(s, &c, idles, w);
 	assert_true(test_wait(c.tell[0]));
-	copies_through_a_gate(s, w->child, w);
+	copies_through_a_gate(s, w->g.child, w);
 	snprintf(path, sizeof(path), "/proc/%d/mem", c.pid);
 	fd = open(path, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
-	seg_proc(s, w->child.slot)->pid_ns++;
-	s->memfd[3].key = SEG_MEMFD_KEY(w->child.slot, w->child.gen, fd);
-	copies_through_a_gate(s, w->child, w);
+	seg_proc(s, w->g.child.slot)->pid_ns++;
+	s->memfd[3].key = SEG_MEMFD_KEY(w->g.child.slot, w->g.child.gen, fd);
+	copies_through_a_gate(s, w->g.child, w);
 	s->memfd[3].key = 0;
 	close(fd);
 	test_tell(c.go[1]);

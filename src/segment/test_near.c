@@ -1,71 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Stores of CQEs by a thread that is stopped meanwhile. */
 #include "segment/near.h"
-#include "segment/test.h"
-#include "segment/mem.h"
-
-#include <sched.h>
+#include "segment/test_gate.h"
 
 #define ROUNDS 300
 #define IN_A_ROW 100
 
 /* Shared memory of both processes. */
 struct world {
-	struct mem_slot child;
+	struct test_gated g;
 	_Alignas(NEAR_BYTES) uint8_t slot[NEAR_BYTES];
-	_Atomic uint32_t valid, seen_invalid, stores;
 };
-
-static struct seg_gate *gate_of(struct seg *s, uint32_t slot)
-{
-	struct seg_proc *p = seg_proc(s, slot);
-
-	if (!p)
-		abort();
-	return &p->ring[0].gate;
-}
 
 /* Stores all the time, as long as that is allowed. */
 static void stores(struct seg *s, struct test_child *c, void *arg)
 {
 	struct world *w = arg;
-	struct seg_gate *g = gate_of(s, s->self);
+	struct seg_gate *g = test_gate_of(s, s->self);
 	static uint8_t from[NEAR_BYTES];
 
-	w->child = mem_self(s);
+	w->g.child = mem_self(s);
 	memset(from, 0xaa, sizeof(from));
 	test_tell(c->tell[1]);
 	for (;;) {
 		gate_reset(g);
-		if (!w->valid) {
-			w->seen_invalid++;
+		if (!w->g.valid) {
+			w->g.seen_invalid++;
 			sched_yield();
 			continue;
 		}
 		for (int i = 0; i < IN_A_ROW && !near_store(g, w->slot, from); i++)
-			w->stores++;
+			w->g.done++;
 	}
-}
-
-static void wait_until_more(_Atomic uint32_t *n, uint32_t than)
-{
-	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
-
-	while (atomic_load(n) <= than && clock_now_ns() < end)
-		sched_yield();
-	assert_true(atomic_load(n) > than);
-}
-
-static void shut(struct seg *s, const struct world *w)
-{
-	uint64_t end = clock_now_ns() + 60 * NSEC_PER_SEC;
-	enum gate_shut r;
-
-	do
-		r = gate_shut(s, w->child.slot, w->child.gen, gate_of(s, w->child.slot),
-			      GATE_MINDS_OWN | GATE_MINDS_STATE | GATE_MINDS_POOL);
-	while (r == GATE_OPEN && clock_now_ns() < end);
-	assert_int_equal(r, GATE_SHUT);
 }
 
 /* Wherever it is stopped, not one store follows after it is continued. */
@@ -83,21 +49,9 @@ static void a_stopped_thread_does_not_store(void **state)
 	}
 	test_spawn(s, &c, stores, w);
 	assert_true(test_wait(c.tell[0]));
-	for (uint32_t i = 0; i < ROUNDS; i++) {
-		uint32_t seen, before = w->stores;
-
-		w->valid = 1;
-		wait_until_more(&w->stores, before);
-		kill(c.pid, SIGSTOP);
-		w->valid = 0;
-		shut(s, w);
-		memset(w->slot, 0x55, NEAR_BYTES);
-		seen = w->seen_invalid;
-		kill(c.pid, SIGCONT);
-		wait_until_more(&w->seen_invalid, seen);
-		for (uint32_t k = 0; k < NEAR_BYTES; k++)
-			assert_int_equal(w->slot[k], 0x55);
-	}
+	for (uint32_t i = 0; i < ROUNDS; i++)
+		test_shut_out(s, &c, &w->g, GATE_MINDS_OWN | GATE_MINDS_STATE | GATE_MINDS_POOL,
+			      w->slot, NEAR_BYTES);
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
 	munmap(w, sizeof(*w));

@@ -9,8 +9,6 @@
 #include "fabric/notice.h"
 #include "hw/port.h"
 #include "umad/test.h"
-#include "util/for_tests.h"
-#include "util/point.h"
 #include "wire/mad/mad.h"
 
 #define SENT_MOST 16 /* more often than a notice that nobody answers is sent */
@@ -118,11 +116,8 @@ struct stepped {
 static void be_stopped(struct seg *s, struct test_child *c, void *arg)
 {
 	const struct stepped *st = arg;
-	char spec[32];
 
-	snprintf(spec, sizeof(spec), "*:stop:%u", st->n);
-	if (!point_set(spec))
-		_exit(77);
+	test_stop_at(st->n);
 	st->step->go(s);
 }
 
@@ -138,13 +133,9 @@ static uint32_t left(void)
 /* As the supervisor does. */
 static void see_death(const struct test_child *c)
 {
-	seg_for_each_live (&seg, SEG_T_PROC, i)
-		if (seg_proc(&seg, i)->pid == (uint32_t)c->pid)
-			seg_proc(&seg, i)->state = SEG_PROC_DEAD;
+	test_is_dead(&seg, c);
 	fab_notices_repair(&seg);
-	seg_for_each_live (&seg, SEG_T_PROC, i)
-		if (seg_proc(&seg, i)->pid == (uint32_t)c->pid)
-			seg_free(&seg, SEG_T_PROC, i);
+	test_forget(&seg, c);
 }
 
 static bool is_called(void)
@@ -171,14 +162,11 @@ static bool ends_at(const struct step *step, unsigned int n)
 	struct stepped st = {step, n};
 	struct test_child c;
 	bool stopped;
-	int status;
 
 	if (step->before)
 		step->before(&seg);
 	test_spawn(&seg, &c, be_stopped, &st);
-	assert_int_equal(waitpid(c.pid, &status, WUNTRACED), c.pid);
-	stopped = WIFSTOPPED(status);
-	assert_true(stopped || (WIFEXITED(status) && !WEXITSTATUS(status)));
+	stopped = test_stops(&c);
 	others_go_on();
 	if (stopped) {
 		kill(c.pid, SIGKILL);

@@ -11,8 +11,6 @@
 #include "hw/evq.h"
 #include "umad/priv.h"
 #include "umad/test.h"
-#include "util/for_tests.h"
-#include "util/point.h"
 #include "util/test_time.h"
 
 #define CLASS 0x30
@@ -294,38 +292,16 @@ static uint64_t others_go_on(const struct cast *c)
 static void be_stopped(struct seg *s, struct test_child *c, void *arg)
 {
 	const struct stepped *st = arg;
-	char spec[32];
 
-	snprintf(spec, sizeof(spec), "*:stop:%u", st->n);
-	if (!point_set(spec))
-		_exit(77);
+	test_stop_at(st->n);
 	st->step->go(&st->c->me, st->c);
-}
-
-/* Does the client stop at its n-th step? If not, it has finished. */
-static bool stops(const struct test_child *c)
-{
-	int st;
-
-	assert_int_equal(waitpid(c->pid, &st, WUNTRACED), c->pid);
-	assert_true(WIFSTOPPED(st) || (WIFEXITED(st) && !WEXITSTATUS(st)));
-	return WIFSTOPPED(st);
 }
 
 static void see_death(const struct test_child *c)
 {
-	seg_for_each_live (&seg, SEG_T_PROC, i)
-		if (seg_proc(&seg, i)->pid == (uint32_t)c->pid)
-			seg_proc(&seg, i)->state = SEG_PROC_DEAD;
+	test_is_dead(&seg, c);
 	evq_repair(&seg);
 	umad_run_orphans(&seg);
-}
-
-static void forget_child(const struct test_child *c)
-{
-	seg_for_each_live (&seg, SEG_T_PROC, i)
-		if (seg_proc(&seg, i)->pid == (uint32_t)c->pid)
-			seg_free(&seg, SEG_T_PROC, i);
 }
 
 /* False: the client has no n-th step. *took: the others' longest call while it was stopped. */
@@ -340,7 +316,7 @@ static bool at_once(const struct step *step, unsigned int n, bool to_kill, uint6
 	*took = others_go_on(&cast);
 	noise = *took > noise ? *took : noise;
 	test_spawn(&seg, &c, be_stopped, &st);
-	stopped = stops(&c);
+	stopped = test_stops(&c);
 	*took = stopped && !to_kill ? others_go_on(&cast) : 0;
 	if (stopped) {
 		kill(c.pid, SIGKILL);
@@ -351,7 +327,7 @@ static bool at_once(const struct step *step, unsigned int n, bool to_kill, uint6
 		request_is_seen_to(&cast);
 	others_go_on(&cast);
 	close_cast(&cast);
-	forget_child(&c);
+	test_forget(&seg, &c);
 	return stopped;
 }
 
@@ -401,7 +377,7 @@ static bool gone_at(const struct step *step, unsigned int n)
 	open_cast(&cast);
 	reuse();
 	test_spawn(&seg, &c, be_stopped, &st);
-	stopped = stops(&c);
+	stopped = test_stops(&c);
 	if (stopped) {
 		gone(&cast.me);
 		reuse();
@@ -417,7 +393,7 @@ static bool gone_at(const struct step *step, unsigned int n)
 	}
 	see_death(&c);
 	close_cast(&cast);
-	forget_child(&c);
+	test_forget(&seg, &c);
 	return stopped;
 }
 
