@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* tm.c: tag matching, for the engine's files. */
+/* Tag matching, for the engine's files: tm.c, tm_list.c. */
 #ifndef SOFTHCA_ENGINE_TM_H
 #define SOFTHCA_ENGINE_TM_H
 
@@ -13,6 +13,18 @@
 #define TM_NOTE 0x20000u
 #define TM_SECOND 0x40000u
 
+/* ---- the list, tm_list.c */
+
+/* The tag matching state of an SRQ; NULL: it has none. */
+struct hw_tm *tm_of(const struct seg *s, uint32_t srqn);
+struct hw_tm_tag *tm_tag_at(struct hw_tm *tm, uint32_t idx);
+/* Claims an unexpected message for this QP. Returns the claim's index; -1: all are in use. */
+int tm_claim_begin(struct hw_tm *tm, uint32_t qpn);
+/*
+ * Ends a claim. Between its claim and its end an unexpected message keeps new entries from being
+ * matched; it is counted when its CQE is written.
+ */
+void tm_claim_end(struct hw_tm *tm, const struct hw_qp *qp, uint32_t k, bool written);
 /* Execute a command of the list. */
 enum eng_out tm_execute(struct eng_run *r);
 /*
@@ -22,6 +34,8 @@ enum eng_out tm_execute(struct eng_run *r);
  */
 int tm_complete(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, const uint8_t *wqe,
 		uint32_t *done);
+
+/* ---- messages, tm.c */
 
 /* Is r->to an XRQ with tag matching? Then makes completions go to the XRQ's CQ. */
 bool tm_aim(struct eng_run *r);
