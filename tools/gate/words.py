@@ -9,7 +9,8 @@ from .common import TOP, read, result, sources
 
 CITED = re.compile(r'(?<![\w*])([\w./-]*\w\.md)\b(?:\)? (\d+)(?![\w:/-]))?')
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-COMMENT = re.compile(r'/\*.*?\*/|//[^\n]*|\'(?:[^\'\\\n]|\\.)+\'', re.S)
+# Strings come first: an apostrophe or a slash in one begins nothing.
+TOKEN = re.compile(r'("(?:[^"\\\n]|\\[^\n])*")|/\*.*?\*/|//[^\n]*|\'(?:[^\'\\\n]|\\[^\n])+\'', re.S)
 # A string, or a sentence or clause in it, that begins without a head.
 HEADLESS = re.compile(r'(?:^|[.] )(?:[Ww]ho|[Ww]hose|[Ww]hat|[Oo]f|[Ii]ts) \w|[:;] (?:who|what) \w|^which ')
 WAY = re.compile(r'\b(?:no|the) way\b')
@@ -52,7 +53,7 @@ def check_documents():
 
 def strings(text):
     """Line and content of each string of a C file, pieces that the compiler joins as one."""
-    text = COMMENT.sub(lambda m: re.sub(r'[^\n]', ' ', m.group()), text)
+    text = TOKEN.sub(lambda m: m.group(1) or re.sub(r'[^\n]', ' ', m.group()), text)
     text = re.sub(r'^\s*#\s*include.*$', '', text, flags=re.M)
     found, end = [], None
     for m in STRING.finditer(text):
