@@ -286,23 +286,31 @@ static void a_resolved_id_connects_to_nobody(void **state)
 	silence();
 }
 
-/* Both ends of a connection, and their events after the client's address has gone. */
-static void a_connection_ends_by_time(void **state)
+/* Two ids that are connected, and have told so. */
+static void connected(struct cma_id **id, struct cma_id **peer)
 {
 	const struct cma_conn_param c = {.qpn = 0x11, .retry_count = 7}, d = {.qpn = 0x12};
 	struct cma_id *l = listener(0, RDMA_PS_TCP, "0.0.0.0", 7000, WHO(PASSIVE));
-	struct cma_id *id = routed(1, RDMA_PS_TCP, "127.1.0.1", 7000, WHO(ACTIVE)), *peer;
 
 	assert_non_null(l);
-	assert_int_equal(CALL(cma_connect(id, &c, NULL)), 0);
+	*id = routed(1, RDMA_PS_TCP, "127.1.0.1", 7000, WHO(ACTIVE));
+	assert_int_equal(CALL(cma_connect(*id, &c, NULL)), 0);
 	turn();
-	peer = heard(WHO(PASSIVE), RDMA_CM_EVENT_CONNECT_REQUEST, 0)->id;
-	assert_int_equal(CALL(cma_accept(peer, &d, NULL)), 0);
+	*peer = heard(WHO(PASSIVE), RDMA_CM_EVENT_CONNECT_REQUEST, 0)->id;
+	assert_int_equal(CALL(cma_accept(*peer, &d, NULL)), 0);
 	turn();
 	heard(WHO(ACTIVE), RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
-	assert_int_equal(CALL(cma_accept(id, NULL, NULL)), 0);
+	assert_int_equal(CALL(cma_accept(*id, NULL, NULL)), 0);
 	turn();
 	heard(WHO(PASSIVE), RDMA_CM_EVENT_ESTABLISHED, 0);
+}
+
+/* Both ends of a connection, and their events after the client's address has gone. */
+static void a_connection_ends_by_time(void **state)
+{
+	struct cma_id *id, *peer;
+
+	connected(&id, &peer);
 	address_goes(1);
 	pass(600000);
 	silence();
@@ -321,20 +329,9 @@ static void a_connection_ends_by_time(void **state)
 /* In timewait nothing is sent. */
 static void timewait_ends_as_ever(void **state)
 {
-	const struct cma_conn_param c = {.qpn = 0x11, .retry_count = 7}, d = {.qpn = 0x12};
-	struct cma_id *l = listener(0, RDMA_PS_TCP, "0.0.0.0", 7000, WHO(PASSIVE));
-	struct cma_id *id = routed(1, RDMA_PS_TCP, "127.1.0.1", 7000, WHO(ACTIVE)), *peer;
+	struct cma_id *id, *peer;
 
-	assert_non_null(l);
-	assert_int_equal(CALL(cma_connect(id, &c, NULL)), 0);
-	turn();
-	peer = heard(WHO(PASSIVE), RDMA_CM_EVENT_CONNECT_REQUEST, 0)->id;
-	assert_int_equal(CALL(cma_accept(peer, &d, NULL)), 0);
-	turn();
-	heard(WHO(ACTIVE), RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
-	assert_int_equal(CALL(cma_accept(id, NULL, NULL)), 0);
-	turn();
-	heard(WHO(PASSIVE), RDMA_CM_EVENT_ESTABLISHED, 0);
+	connected(&id, &peer);
 	assert_int_equal(CALL(cma_disconnect(id)), 0);
 	turn();
 	heard(WHO(PASSIVE), RDMA_CM_EVENT_DISCONNECTED, 0);

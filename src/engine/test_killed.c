@@ -286,50 +286,58 @@ static void child_dies_with_both(struct bed *e)
 	child_dies_with_srq(e);
 }
 
+/* An SRQ of b, and of a second pair, with three receives; then `child` dies with it. */
+static struct t_pair kill_with_srq(struct bed *e, void (*child)(struct bed *e))
+{
+	struct t_pair o = {.t = e->p.t};
+
+	t_srq_make(o.t, &dead_srq, o.t->pd[1]);
+	e->p.b->hw->srqn = dead_srq.srqn;
+	o.a = t_qp_make(o.t, 0, PRM_ST_RC, NULL);
+	o.b = t_qp_make(o.t, 1, PRM_ST_RC, &dead_srq);
+	t_connect(o.a, o.b);
+	for (int i = 0; i < 3; i++)
+		t_srq_post(&dead_srq, o.b->key, o.b->mem, 64);
+	spawn(e, child);
+	reap(e);
+	return o;
+}
+
+static void send_to_srq(const struct t_pair *o)
+{
+	t_post(o->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
+}
+
+static void drop(struct t_pair *o)
+{
+	t_qp_free(o->a);
+	t_qp_free(o->b);
+}
+
 /* The QP for which the WQE was taken continues first; it finds the WQE without reading the SRQ. */
 static void killed_with_the_srq_by_its_qp(void **state)
 {
 	struct bed *e = *state;
-	struct t_qp *c, *d;
+	struct t_pair o = kill_with_srq(e, child_dies_with_both);
 
-	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
-	e->p.b->hw->srqn = dead_srq.srqn;
-	c = t_qp_make(e->p.t, 0, PRM_ST_RC, NULL);
-	d = t_qp_make(e->p.t, 1, PRM_ST_RC, &dead_srq);
-	t_connect(c, d);
-	for (int i = 0; i < 3; i++)
-		t_srq_post(&dead_srq, d->key, d->mem, 64);
-	spawn(e, child_dies_with_both);
-	reap(e);
 	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, PRM_QP_STATE_ERR), 0);
 	assert_int_equal(dead_srq.hw->consumed, 1);
-	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
-	t_received(d, MLX5_CQE_RESP_SEND, 1, 5);
-	t_qp_free(c);
-	t_qp_free(d);
+	send_to_srq(&o);
+	t_received(o.b, MLX5_CQE_RESP_SEND, 1, 5);
+	drop(&o);
 }
 
 /* Another QP continues with the SRQ; the WQE that was taken for b remains b's. */
 static void killed_with_the_srq(void **state)
 {
 	struct bed *e = *state;
-	struct t_qp *c, *d;
+	struct t_pair o = kill_with_srq(e, child_dies_with_srq);
 
-	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
-	e->p.b->hw->srqn = dead_srq.srqn;
-	c = t_qp_make(e->p.t, 0, PRM_ST_RC, NULL);
-	d = t_qp_make(e->p.t, 1, PRM_ST_RC, &dead_srq);
-	t_connect(c, d);
-	for (int i = 0; i < 3; i++)
-		t_srq_post(&dead_srq, d->key, d->mem, 64);
-	spawn(e, child_dies_with_srq);
-	reap(e);
-	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
-	t_received(d, MLX5_CQE_RESP_SEND, 1, 5);
+	send_to_srq(&o);
+	t_received(o.b, MLX5_CQE_RESP_SEND, 1, 5);
 	t_post(e->p.a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "y", .inl_len = 1});
 	t_received(e->p.b, MLX5_CQE_RESP_SEND, 1, 0);
-	t_qp_free(c);
-	t_qp_free(d);
+	drop(&o);
 }
 
 /*
@@ -352,25 +360,15 @@ static void child_dies_with_a_written_receive(struct bed *e)
 static void killed_with_the_srq_beside_a_late_note(void **state)
 {
 	struct bed *e = *state;
-	struct t_qp *c, *d;
+	struct t_pair o = kill_with_srq(e, child_dies_with_a_written_receive);
 
-	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
-	e->p.b->hw->srqn = dead_srq.srqn;
-	c = t_qp_make(e->p.t, 0, PRM_ST_RC, NULL);
-	d = t_qp_make(e->p.t, 1, PRM_ST_RC, &dead_srq);
-	t_connect(c, d);
-	for (int i = 0; i < 3; i++)
-		t_srq_post(&dead_srq, d->key, d->mem, 64);
-	spawn(e, child_dies_with_a_written_receive);
-	reap(e);
-	t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
-	t_received(d, MLX5_CQE_RESP_SEND, 1, 0);
+	send_to_srq(&o);
+	t_received(o.b, MLX5_CQE_RESP_SEND, 1, 0);
 	assert_int_equal(eng_qp_set_state(&e->p.t->s, e->p.b->qpn, PRM_QP_STATE_ERR), 0);
 	assert_int_equal(e->p.b->hw->rx_srq_wqe, 0);
 	assert_int_equal(dead_srq.hw->consumed, 1);
 	t_assert_empty(&e->p.b->cq);
-	t_qp_free(c);
-	t_qp_free(d);
+	drop(&o);
 }
 
 /* The first to take the lock may be a thread that sets a limit: the WQE stays taken. */
