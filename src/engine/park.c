@@ -295,11 +295,12 @@ static uint64_t serve_srqs(struct seg *s, _Atomic uint32_t *parked)
 	}
 	seg_for_each_live (s, SEG_T_SRQ, i) {
 		struct hw_srq *srq = seg_at(s, SEG_T_SRQ, i);
+		bool looked;
 
 		if (!mem_is_self(s, srq->mem))
 			continue;
-		srq_adopt(s, srq, i);
-		if (event_pay(s, SEG_T_SRQ, i, no_move(&srq->async)))
+		looked = srq_adopt(s, srq, i);
+		if (event_pay(s, SEG_T_SRQ, i, no_move(&srq->async)) && looked)
 			continue;
 		atomic_store(parked, 1);
 		next = eng_clock() + NSEC_PER_MSEC;

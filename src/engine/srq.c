@@ -86,13 +86,13 @@ static int srq_posted(struct seg *s, struct hw_srq *srq, uint16_t *posted)
 static void srq_check_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t seen,
 			    uint32_t posted)
 {
-	const uint32_t owes = HW_LWM_OWES | HW_LWM_OWES_DEVX;
+	const uint32_t owes = HW_LWM_OWES | HW_LWM_OWES_DEVX, more = owes | HW_LWM_LOOK;
 	uint32_t limit = seen / HW_LWM_LIMIT & 0xffff, now = seen;
 
 	if (!limit || posted >= limit)
 		return;
 	do
-		if ((now ^ seen) & ~owes)
+		if ((now ^ seen) & ~more)
 			return;
 	while (!atomic_compare_exchange_weak(&srq->lwm, &now,
 					     (now / HW_LWM_SEQ * HW_LWM_SEQ | owes) + HW_LWM_SEQ));
@@ -100,15 +100,49 @@ static void srq_check_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn, ui
 	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 
-/* Repair what a holder that died or was stopped may have left. */
-static void srq_resume_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
+/*
+ * Are fewer left than the limit, though nobody takes one now? If the number cannot be read, the
+ * device thread of the SRQ's process looks.
+ */
+static void srq_see_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
 	uint32_t lwm = atomic_load(&srq->lwm);
 	uint16_t posted;
 
-	if (hw_srq_limit(srq) && !srq_posted(s, srq, &posted))
-		srq_check_limit(s, srq, srqn, lwm, posted);
+	if (!(lwm / HW_LWM_LIMIT & 0xffff))
+		return;
+	if (srq_posted(s, srq, &posted)) {
+		atomic_fetch_or(&srq->lwm, HW_LWM_LOOK);
+		park_rouse(s, srq->mem.slot);
+		return;
+	}
+	if (lwm & HW_LWM_LOOK &&
+	    !atomic_compare_exchange_strong(&srq->lwm, &(uint32_t){lwm}, lwm & ~HW_LWM_LOOK))
+		return;
+	srq_check_limit(s, srq, srqn, lwm, posted);
+}
+
+/* Repair what a holder that died or was stopped may have left. */
+static void srq_resume_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
+{
+	srq_see_limit(s, srq, srqn);
 	event_pay(s, SEG_T_SRQ, srqn, false);
+}
+
+/*
+ * Without a WQE that is posted, the one at the head is still in hand from the last round. The
+ * doorbell record as last read tells, as whoever takes a WQE has read of it before.
+ */
+static bool srq_is_empty(struct seg *s, const struct hw_srq *srq)
+{
+	uint16_t posted = (uint16_t)(srq->dbr_seen - srq->consumed);
+	uint32_t dbr;
+
+	if (posted && posted <= 1u << srq->log_size)
+		return false;
+	return mem_read_be32(s, srq->dbr_mem, srq->dbr_va, &dbr)
+		       ? !posted
+		       : (uint16_t)dbr == (uint16_t)srq->consumed;
 }
 
 /*
@@ -117,6 +151,8 @@ static void srq_resume_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
  */
 static struct hw_qp *srq_taker(struct seg *s, const struct hw_srq *srq, uint32_t srqn)
 {
+	if (srq_is_empty(s, srq))
+		return NULL;
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 		bool writes = resp_writes(qp); /* before the note, which is cleared first */
@@ -255,15 +291,20 @@ void srq_settle(struct seg *s, const struct hw_qp *qp)
 		srq_unlock(s, srq);
 }
 
-void srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
+bool srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
-	int rc = seg_lock_orphaned(s, &srq->lock) ? seg_trylock_turn(s, &srq->lock, &held.turn)
-						  : -EBUSY;
+	bool look = atomic_load(&srq->lwm) & HW_LWM_LOOK;
+	int rc = -EBUSY;
 
+	if (look || seg_lock_orphaned(s, &srq->lock))
+		rc = seg_trylock_turn(s, &srq->lock, &held.turn);
 	if (rc == SEG_LOCK_INHERITED)
 		srq_repair(s, srq, srqn);
+	else if (!rc && look)
+		srq_see_limit(s, srq, srqn);
 	if (rc >= 0)
 		srq_unlock(s, srq);
+	return !(atomic_load(&srq->lwm) & HW_LWM_LOOK);
 }
 
 static uint32_t srq_head(const struct hw_srq *srq, uint64_t pos)
@@ -534,7 +575,6 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
 {
 	struct hw_srq *srq = hw_srq(s, srqn);
 	uint32_t was, now;
-	uint16_t posted;
 	uint64_t pos;
 	int rc;
 
@@ -545,10 +585,9 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
 		return rc;
 	was = atomic_load(&srq->lwm);
 	do
-		now = (was & ~(HW_LWM_LIMIT * UINT32_C(0xffff))) | lwm * HW_LWM_LIMIT;
+		now = (was & ~(HW_LWM_LIMIT * UINT32_C(0xffff) | HW_LWM_LOOK)) | lwm * HW_LWM_LIMIT;
 	while (!atomic_compare_exchange_weak(&srq->lwm, &was, now));
-	if (!srq_posted(s, srq, &posted))
-		srq_check_limit(s, srq, srqn, now, posted);
+	srq_see_limit(s, srq, srqn);
 	srq_unlock(s, srq);
 	return 0;
 }

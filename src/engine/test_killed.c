@@ -8,6 +8,7 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <infiniband/verbs.h>
+#include <sys/prctl.h>
 
 static void child_dies(struct bed *e)
 {
@@ -392,6 +393,115 @@ static void killed_with_the_srq_before_a_limit(void **state)
 	}
 }
 
+/* ---- an SRQ of which every WQE is in hand */
+
+static void child_dies_with_the_lock(struct bed *e)
+{
+	CHECK(!seg_lock(&e->p.t->s, &dead_srq.hw->lock, 0));
+	raise(SIGKILL);
+}
+
+static void child_stops_with_the_lock(struct bed *e)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if the test fails */
+	CHECK(!seg_lock(&e->p.t->s, &dead_srq.hw->lock, 0));
+	raise(SIGSTOP);
+}
+
+/* b has the WQE at the head in hand since the last round, and nothing is posted. */
+static void in_hand(struct bed *e, uint32_t cyclic)
+{
+	struct t_qp *b = e->p.b;
+
+	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
+	dead_srq.hw->wq_type = (uint16_t)cyclic;
+	for (int i = 0; i < 16; i++)
+		t_srq_post(&dead_srq, b->key, b->mem, 64);
+	dead_srq.hw->consumed = 16;
+	dead_srq.hw->dbr_seen = 16;
+	b->hw->srqn = dead_srq.srqn;
+	b->hw->rx_srqn = dead_srq.srqn;
+	b->hw->rx_srq_wqe = 1;
+}
+
+static void still_in_hand(struct bed *e)
+{
+	assert_int_equal(eng_srq_arm_limit(&e->p.t->s, dead_srq.srqn, 0), 0);
+	assert_int_equal(dead_srq.hw->consumed, 16);
+	assert_int_equal(dead_srq.hw->head, 0);
+	assert_int_equal(e->p.b->hw->rx_srq_wqe, 1);
+}
+
+static void killed_with_an_srq_in_hand(void **state)
+{
+	struct bed *e = *state;
+
+	for (uint32_t cyclic = 0; cyclic < 2; cyclic++) {
+		in_hand(e, cyclic);
+		spawn(e, child_dies_with_the_lock);
+		reap(e);
+		still_in_hand(e);
+	}
+}
+
+static void stopped_with_an_srq_in_hand(void **state)
+{
+	struct bed *e = *state;
+	int status;
+
+	for (uint32_t cyclic = 0; cyclic < 2; cyclic++) {
+		in_hand(e, cyclic);
+		spawn(e, child_stops_with_the_lock);
+		assert_int_equal(waitpid(e->pid, &status, WUNTRACED), e->pid);
+		still_in_hand(e);
+		kill(e->pid, SIGKILL);
+		reap(e);
+	}
+}
+
+/* ---- a limit that the heir of the lock cannot check */
+
+/* One receive was taken, and the limit was to be checked next. */
+static void child_dies_before_the_limit(struct bed *e)
+{
+	CHECK(!seg_lock(&e->p.t->s, &dead_srq.hw->lock, 0));
+	dead_srq.hw->head = 5;
+	dead_srq.hw->consumed = 1;
+	raise(SIGKILL);
+}
+
+static void child_inherits_the_lock(struct bed *e)
+{
+	eng_srq_arm_limit(&e->p.t->s, dead_srq.srqn, 3);
+}
+
+/* The SRQ's memory is out of reach for the heir: the device thread of its process looks. */
+static void killed_before_the_limit_and_pages_move(void **state)
+{
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+	struct seg_proc *self = seg_proc(s, s->self);
+	uint32_t evq = t_evq(e->p.t);
+
+	t_srq_make(e->p.t, &dead_srq, e->p.t->pd[1]);
+	dead_srq.hw->async.evq_gen = *(uint32_t *)seg_at(s, SEG_T_EVQ, evq);
+	atomic_store(&dead_srq.hw->async.evq, evq);
+	for (int i = 0; i < 3; i++)
+		t_srq_post(&dead_srq, e->p.b->key, e->p.b->mem, 64);
+	assert_int_equal(eng_srq_arm_limit(s, dead_srq.srqn, 3), 0);
+	spawn(e, child_dies_before_the_limit);
+	reap(e);
+	atomic_store(&self->moving, 1);
+	spawn(e, child_inherits_the_lock);
+	EXPECT_OK(e);
+	atomic_store(&self->moving, 0);
+	assert_int_equal(t_event(e->p.t, evq), -1);
+	eng_run_due(s);
+	assert_int_equal(t_event(e->p.t, evq), IBV_EVENT_SRQ_LIMIT_REACHED);
+	eng_run_due(s);
+	assert_int_equal(t_event(e->p.t, evq), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +519,9 @@ int main(void)
 		BED_TEST(killed_with_the_srq_by_its_qp),
 		BED_TEST(killed_with_the_srq_beside_a_late_note),
 		BED_TEST(killed_with_the_srq_before_a_limit),
+		BED_TEST(killed_with_an_srq_in_hand),
+		BED_TEST(stopped_with_an_srq_in_hand),
+		BED_TEST(killed_before_the_limit_and_pages_move),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,8 @@ enum hw_srq_type { HW_SRQ_RMP = 0, HW_SRQ_XRC = 1, HW_SRQ_XRQ = 2, HW_SRQ_SRQ = 
 enum {
 	HW_LWM_OWES = 1,      /* owes a record in the async file's queue */
 	HW_LWM_OWES_DEVX = 2, /* an event of DEVX subscribers */
-	HW_LWM_LIMIT = 4,     /* times the limit, which has 16 bits; 0 disarmed */
+	HW_LWM_LOOK = 4,      /* the limit could not be checked: the device thread does */
+	HW_LWM_LIMIT = 8,     /* times the limit, which has 16 bits; 0 disarmed */
 	HW_LWM_SEQ = HW_LWM_LIMIT << 16,
 };
 
