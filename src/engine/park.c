@@ -140,6 +140,7 @@ static bool waits_for_stopped(struct seg *s, const struct hw_qp *peer)
 bool park_patience_ends(struct seg *s, struct hw_qp *qp, const struct hw_qp *peer)
 {
 	bool again = atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_LOCK;
+	bool ends = false;
 	uint64_t now = eng_clock();
 
 	if (!waits_for_stopped(s, peer))
@@ -147,8 +148,13 @@ bool park_patience_ends(struct seg *s, struct hw_qp *qp, const struct hw_qp *pee
 	else if (!again || !qp->stopped_since)
 		qp->stopped_since = now;
 	else if (now - qp->stopped_since >= ENG_PATIENCE_NS)
-		return true;
-	return again && now - qp->locked_since >= SEG_LOCK_HUNG_NS;
+		ends = true;
+	ends |= again && now - qp->locked_since >= SEG_LOCK_HUNG_NS;
+	if (ends) { /* the next member of a group has a patience of its own */
+		qp->stopped_since = 0;
+		qp->locked_since = now;
+	}
+	return ends;
 }
 
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Datagrams to multicast groups: which QPs receive them. */
+#include "engine/priv.h"
 #include "engine/test.h"
 #include "fabric/count.h"
 #include "hw/flags.h"
@@ -7,9 +8,14 @@
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "segment/proc.h"
 
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const uint8_t mgid[16] = {0xff, 0x12, [15] = 7};
 #define MLID 0xc001
@@ -211,6 +217,62 @@ static void members_whose_locks_are_held_get_it_late(void **state)
 	t_qp_free(d);
 }
 
+static void pass(struct tb *t, uint64_t ns)
+{
+	t_now += ns;
+	eng_run_due(&t->s);
+}
+
+/* Is stopped with the responders of both, and releases them when it is continued. */
+static pid_t stopped_with(struct tb *t, struct t_qp *b, struct t_qp *c)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		t->s.self = SEG_NONE;
+		if (seg_proc_register_self(&t->s, 0) || seg_lock(&t->s, &b->hw->rq_lock, 0) ||
+		    seg_lock(&t->s, &c->hw->rq_lock, 0))
+			_exit(1);
+		raise(SIGSTOP);
+		seg_unlock(&t->s, &b->hw->rq_lock);
+		seg_unlock(&t->s, &c->hw->rq_lock);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	return pid;
+}
+
+/* The time that was spent on the first member is not the second one's. */
+static void each_stopped_member_is_waited_for(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *a = member(t, 0), *b = member(t, 1), *c = member(t, 1);
+	pid_t pid = stopped_with(t, b, c);
+	int status;
+
+	attach(t, b);
+	attach(t, c);
+	send_to(a, mgid);
+	pass(t, ENG_PATIENCE_NS / 2);
+	pass(t, ENG_PATIENCE_NS / 2);
+	pass(t, ENG_PATIENCE_NS / 2);
+	t_assert_empty(&a->cq);
+	kill(pid, SIGCONT);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	pass(t, NSEC_PER_MSEC);
+	t_expect_done(a, MLX5_OPCODE_SEND, 0);
+	t_assert_empty(&b->cq);
+	got(c);
+	t_qp_free(a);
+	t_qp_free(b);
+	t_qp_free(c);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, tb_setup, tb_teardown)
@@ -220,6 +282,7 @@ int main(void)
 		T(others_do_not_get_it),
 		T(a_sender_hears_of_its_own_fault),
 		T(members_whose_locks_are_held_get_it_late),
+		T(each_stopped_member_is_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
