@@ -39,8 +39,8 @@ struct hw_srq;
 #define ENG_MERGE_MAX 65536 /* payloads up to this size are copied in one call with their CQE */
 #define ENG_GRH_BYTES LAYOUT_SZ(ib_grh)
 /*
- * How long an answer waits for the receiver's own completion (hw_qp.ack_seq): some time slices of a
- * scheduler with more threads than processors.
+ * How long an answer waits for the receiver's own completion (hw_qp.ack_seq) before it looks
+ * whether the thread that owes it is stopped, and then again: it waits on for one that runs.
  */
 #define ENG_ACK_WAIT_NS (50 * NSEC_PER_MSEC)
 /* How long a message without acknowledgement waits for a lock whose holder is stopped. */

@@ -312,6 +312,14 @@ static void ack_begin(struct eng_run *r)
 	atomic_thread_fence(memory_order_release);
 }
 
+/* Does the thread that owes the CQE still work on it? Never waits for itself (qp is its own peer).
+ */
+static bool ack_is_made(const struct eng_run *r, struct hw_qp *qp)
+{
+	return qp != r->qp && (uint32_t)seg_lock_whole(&qp->sq_lock) & SEG_LOCK_OWNER &&
+	       !seg_lock_stopped(r->s, &qp->sq_lock) && !seg_lock_orphaned(r->s, &qp->sq_lock);
+}
+
 /*
  * `seq`: the receiver's ack_seq before this message was delivered. If odd, one of its threads has
  * delivered a message to this program and not yet written its own completion for it (it may wait
@@ -319,10 +327,10 @@ static void ack_begin(struct eng_run *r)
  * completion. No deadlock: between the two, that thread only takes locks of event queues and its
  * own CQ.
  */
-static void ack_wait(struct hw_qp *qp, uint32_t seq)
+static void ack_wait(const struct eng_run *r, struct hw_qp *qp, uint32_t seq)
 {
 	struct timespec nap = {0, ACK_YIELD_NS};
-	uint64_t start, waited;
+	uint64_t start, waited, look = ENG_ACK_WAIT_NS;
 
 	if (!(seq & 1))
 		return;
@@ -333,10 +341,12 @@ static void ack_wait(struct hw_qp *qp, uint32_t seq)
 			continue;
 		waited = eng_clock() - start;
 		/* the thread that should write the CQE is stopped: never wait for it again */
-		if (waited >= ENG_ACK_WAIT_NS) {
+		if (waited >= look && (waited >= SEG_LOCK_HUNG_NS || !ack_is_made(r, qp))) {
 			atomic_compare_exchange_strong(&qp->ack_seq, &seq, seq + 1);
 			return;
 		}
+		if (waited >= look)
+			look = waited + ENG_ACK_WAIT_NS;
 		if (waited < ACK_YIELD_NS)
 			sys_call(SYS_sched_yield);
 		else
@@ -359,7 +369,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	rc = merge ? 0 : sgl_copy_gated(r, &r->remote, &r->local);
 	if (rc)
 		return resp_copy_failed(r, rc);
-	ack_wait(qp, ack);
+	ack_wait(r, qp, ack);
 	LAYOUT_SET(cqe64, c->b, srqn_uidx, r->to.uidx & 0xffffff);
 	rc = cq_begin(r->s, r->to.cqn, c, &cq);
 	if (!rc) {

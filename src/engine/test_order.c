@@ -96,6 +96,33 @@ static void answer_does_not_wait_for_ever(void **state)
 	assert_true(looks <= 2); /* the clock is read only for the time stamps of two CQEs */
 }
 
+/* Clock hook: a's thread waits long for a processor before it writes its CQE. */
+static uint64_t runs_slowly(void)
+{
+	if (++looks == 500) {
+		t_assert_empty(&now_of->a->cq);
+		assert_int_equal(now_of->a->hw->ack_seq, 7);
+		atomic_fetch_add(&now_of->a->hw->ack_seq, 1);
+	}
+	return t_now += NSEC_PER_MSEC;
+}
+
+/* The thread that owes the CQE still has the send queue, and is not stopped. */
+static void answer_waits_for_a_slow_sender(void **state)
+{
+	struct t_pair *p = *state;
+
+	t_recv_at(p->a, 0, 8);
+	p->a->hw->ack_seq = 7;
+	assert_int_equal(seg_lock(&p->t->s, &p->a->hw->sq_lock, 0), 0);
+	eng_clock = runs_slowly;
+	send_x(p->b);
+	assert_true(looks >= 500);
+	t_received(p->a, MLX5_CQE_RESP_SEND, 1, 0);
+	assert_int_equal(p->a->hw->ack_seq, 8);
+	seg_unlock(&p->t->s, &p->a->hw->sq_lock);
+}
+
 /* A message without a receive CQE does not make the answer wait. */
 static void write_does_not_wait(void **state)
 {
@@ -158,8 +185,9 @@ int main(void)
 {
 #define P(f) cmocka_unit_test_setup_teardown(f, setup, t_pair_teardown)
 	const struct CMUnitTest tests[] = {
-		P(answer_waits),         P(answer_does_not_wait_for_ever), P(write_does_not_wait),
-		P(acking_until_own_cqe), P(acking_ends_without_delivery),
+		P(answer_waits_for_a_slow_sender), P(answer_waits),
+		P(answer_does_not_wait_for_ever),  P(write_does_not_wait),
+		P(acking_until_own_cqe),           P(acking_ends_without_delivery),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
