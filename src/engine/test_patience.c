@@ -228,12 +228,39 @@ static void a_short_stop_costs_nothing(void **state)
 	}
 }
 
+/* Whether the holder is stopped cannot be seen (another PID namespace): it keeps its lock. */
+static void an_unseen_holder_is_waited_for(void **state)
+{
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+
+	for (int i = 0; i < 4; i++) {
+		struct dgram d;
+		uint32_t word, slot;
+
+		make(e, unacked[i % 2], &d);
+		keep(e, i < 2 ? &d.b->hw->rq_lock : &d.b->cq.hw->lock);
+		assert_true(seg_lock_holder(s, kept, &word, &slot));
+		seg_proc(s, slot)->pid_ns++;
+		send_x(&d);
+		pass(e, ENG_PATIENCE_NS);
+		pass(e, ENG_PATIENCE_NS);
+		t_assert_empty(&d.a->cq);
+		assert_int_equal(atomic_load(&kept->word) & SEG_LOCK_OWNER, word & SEG_LOCK_OWNER);
+		release(e);
+		pass(e, NSEC_PER_MSEC);
+		arrived(&d, 0);
+		t_expect_done(d.a, MLX5_OPCODE_SEND, 0);
+		drop(&d);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BED_TEST(waits_for_a_slow_holder),    BED_TEST(waits_for_a_slow_holder_of_the_srq),
 		BED_TEST(does_not_wait_for_ever),     BED_TEST(is_dropped_beside_a_stopped_holder),
-		BED_TEST(a_short_stop_costs_nothing),
+		BED_TEST(a_short_stop_costs_nothing), BED_TEST(an_unseen_holder_is_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

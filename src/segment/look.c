@@ -8,12 +8,64 @@
 #include "util/fmt.h"
 #include "util/sys.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct look {
+	struct seg *s;
 	uint32_t stopped, running; /* number of threads; `running`: those that may run */
 	uint64_t counts;
 };
+
+/* O_PATH tells the spare descriptor from one that a program has put in its place. */
+static bool is_spare(int fd)
+{
+	int flags = sys_fcntl(fd, F_GETFL, 0);
+
+	return flags >= 0 && flags & O_PATH;
+}
+
+void look_begin(struct seg *s)
+{
+	int fd, none = 0;
+
+	if (atomic_load(&s->spare_fd))
+		return;
+	fd = sys_openat(AT_FDCWD, "/proc", O_PATH | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	fd = sys_fd_high(fd);
+	if (!atomic_compare_exchange_strong(&s->spare_fd, &none, fd + 1))
+		sys_fd_drop(fd);
+}
+
+void look_end(struct seg *s)
+{
+	int spare = atomic_exchange(&s->spare_fd, 0);
+
+	if (spare)
+		sys_fd_drop(spare - 1);
+}
+
+int look_open(struct seg *s, const char *path, int flags)
+{
+	int fd = sys_openat(AT_FDCWD, path, flags | O_CLOEXEC, 0), spare;
+
+	if (fd != -EMFILE || !s)
+		return fd;
+	spare = atomic_exchange(&s->spare_fd, 0);
+	if (!spare || !is_spare(spare - 1))
+		return fd;
+	sys_fd_drop(spare - 1);
+	return sys_openat(AT_FDCWD, path, flags | O_CLOEXEC, 0);
+}
+
+void look_close(struct seg *s, int fd)
+{
+	sys_close(fd);
+	if (s)
+		look_begin(s);
+}
 
 static const char *line_of(const char *status, const char *name)
 {
@@ -47,13 +99,13 @@ static bool look_at_thread(const char *thread, void *arg)
 	int fd;
 
 	fmt(path, sizeof(path), "%s/status", thread);
-	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	fd = look_open(l->s, path, O_RDONLY);
 	if (fd < 0) {
 		l->running += fd != -ENOENT && fd != -ESRCH;
 		return true;
 	}
 	got = sys_read(fd, status, sizeof(status) - 1);
-	sys_close(fd);
+	look_close(l->s, fd);
 	if (got <= 0) {
 		l->running += got != -ESRCH;
 		return true;
@@ -81,43 +133,59 @@ struct dent { /* linux_dirent64 */
 	char name[];
 };
 
-int look_each_thread(uint32_t pid, bool (*each)(const char *thread, void *arg), void *arg)
+/* Reads names from position *at of a folder on. The length; 0: the end; -errno. */
+static long read_names(struct seg *s, const char *path, uint64_t at, void *buf, size_t size)
 {
-	_Alignas(8) char buf[1024];
-	char path[64];
-	bool more = true;
-	long n = 0;
-	int fd;
+	int fd = look_open(s, path, O_RDONLY | O_DIRECTORY);
+	long n;
 
-	fmt(path, sizeof(path), "/proc/%u/task", pid);
-	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
-	while (more && (n = sys_call(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
+	n = at ? sys_call(SYS_lseek, fd, at, SEEK_SET) : 0;
+	if (n >= 0)
+		n = sys_call(SYS_getdents64, fd, buf, size);
+	look_close(s, fd);
+	return n;
+}
+
+int look_threads(struct seg *s, uint32_t pid, bool (*each)(const char *thread, void *arg),
+		 void *arg)
+{
+	_Alignas(8) char buf[1024];
+	char folder[64], path[64];
+	bool more = true;
+	uint64_t next = 0;
+	long n;
+
+	fmt(folder, sizeof(folder), "/proc/%u/task", pid);
+	do {
+		n = read_names(s, folder, next, buf, sizeof(buf));
 		for (long at = 0; at < n && more;) {
 			const struct dent *d = (const struct dent *)(buf + at);
 
 			at += d->len;
+			next = d->off;
 			if (d->name[0] < '0' || d->name[0] > '9')
 				continue;
-			fmt(path, sizeof(path), "/proc/%u/task/%s", pid, d->name);
+			fmt(path, sizeof(path), "%s/%s", folder, d->name);
 			more = each(path, arg);
 		}
-	sys_close(fd);
+		/* The kernel stops where a further name has no room. */
+	} while (more && n > (long)sizeof(buf) - 64);
 	return n < 0 ? (int)n : 0;
 }
 
 enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t *ran)
 {
 	const struct seg_proc *p = seg_proc(s, slot);
-	struct look l = {0};
+	struct look l = {.s = s};
 	int r;
 
 	if (!p || seg_proc_gone(s, slot, gen))
 		return SEG_LOOK_ENDED;
 	if (slot == s->self || !p->pid_ns || p->pid_ns != s->pid_ns)
 		return SEG_LOOK_RUNS;
-	r = look_each_thread(p->pid, look_at_thread, &l);
+	r = look_threads(s, p->pid, look_at_thread, &l);
 	*ran = l.counts;
 	return !r && !l.running && l.stopped ? SEG_LOOK_STOPPED : SEG_LOOK_RUNS;
 }

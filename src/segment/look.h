@@ -4,12 +4,32 @@
 #define SOFTHCA_SEGMENT_LOOK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+struct seg;
+
+/*
+ * Opens a file of /proc as openat(2) does, also at the limit of descriptors: the process keeps a
+ * spare one from look_begin() on. look_close() takes it back.
+ */
+int look_open(struct seg *s, const char *path, int flags);
+void look_close(struct seg *s, int fd);
+void look_begin(struct seg *s);
+void look_end(struct seg *s);
 
 /*
  * Calls `each` with "/proc/<pid>/task/<tid>" until it returns false. 0, or the kernel's error
- * (-ENOENT, -ESRCH: no such process; -EACCES...). Raw system calls, no allocation.
+ * (-ENOENT, -ESRCH: no such process; -EACCES...). Raw system calls, no allocation. `s` NULL: no
+ * spare descriptor. No file is open when `each` is called.
  */
-int look_each_thread(uint32_t pid, bool (*each)(const char *thread, void *arg), void *arg);
+int look_threads(struct seg *s, uint32_t pid, bool (*each)(const char *thread, void *arg),
+		 void *arg);
+
+static inline int look_each_thread(uint32_t pid, bool (*each)(const char *thread, void *arg),
+				   void *arg)
+{
+	return look_threads(NULL, pid, each, arg);
+}
 
 #endif

@@ -64,14 +64,20 @@ struct stat_file {
 #define PF_POSTCOREDUMP 0x8u
 #define PF_DUMPCORE 0x200u
 
-static int read_stat(const char *path, struct stat_file *f)
+static int read_stat(struct seg *s, const char *path, struct stat_file *f)
 {
 	char buf[1024];
 	const char *p;
-	long n = sys_read_text(path, buf, sizeof(buf));
+	int fd = look_open(s, path, O_RDONLY);
+	ssize_t n;
 
+	if (fd < 0)
+		return fd;
+	n = sys_read(fd, buf, sizeof(buf) - 1);
+	look_close(s, fd);
 	if (n <= 0)
 		return n ? (int)n : -EIO;
+	buf[n] = '\0';
 	/* The command name may contain any character, also a parenthesis. */
 	p = strrchr(buf, ')');
 	if (!p || p[1] != ' ')
@@ -85,51 +91,58 @@ static int read_stat(const char *path, struct stat_file *f)
 	return 0;
 }
 
-static int leader_stat(uint32_t pid, struct stat_file *f)
+static int leader_stat(struct seg *s, uint32_t pid, struct stat_file *f)
 {
 	char path[64];
 
 	fmt(path, sizeof(path), "/proc/%u/stat", pid);
-	return read_stat(path, f);
+	return read_stat(s, path, f);
 }
 
 /*
  * Does a thread continue after the leader of its process has ended? Such a leader has called
  * pthread_exit(), or the whole process is being killed and other threads are slower. < 0: unknown.
  */
+struct rest {
+	struct seg *s;
+	bool found;
+};
+
 static bool goes_on(const char *thread, void *arg)
 {
 	char path[64];
 	struct stat_file f;
-	bool *found = arg;
+	struct rest *rest = arg;
+	int r;
 
 	fmt(path, sizeof(path), "%s/stat", thread);
-	*found = !read_stat(path, &f) && !f.ends;
-	return !*found;
+	r = read_stat(rest->s, path, &f);
+	rest->found = r ? r != -ENOENT && r != -ESRCH : !f.ends;
+	return !rest->found;
 }
 
-static int others_go_on(uint32_t pid)
+static int others_go_on(struct seg *s, uint32_t pid)
 {
-	bool found = false;
-	int r = look_each_thread(pid, goes_on, &found);
+	struct rest rest = {.s = s};
+	int r = look_threads(s, pid, goes_on, &rest);
 
 	if (r)
 		return r == -ENOENT || r == -ESRCH ? 0 : r;
-	return found;
+	return rest.found;
 }
 
 /*
  * 0 and *start; -ESRCH: only its zombie is left, or it is dying and no thread runs any more;
  * -ENOENT: not there or hidden (hidepid); -EIO.
  */
-static int read_start_time(uint32_t pid, uint64_t *start)
+static int read_start_time(struct seg *s, uint32_t pid, uint64_t *start)
 {
 	struct stat_file f;
-	int r = leader_stat(pid, &f);
+	int r = leader_stat(s, pid, &f);
 
 	if (r)
 		return r;
-	if (f.ends && (f.threads <= 1 || !others_go_on(pid)))
+	if (f.ends && (f.threads <= 1 || !others_go_on(s, pid)))
 		return -ESRCH;
 	*start = f.start;
 	return 0;
@@ -139,7 +152,7 @@ uint64_t seg_proc_start_time(uint32_t pid)
 {
 	uint64_t t;
 
-	return read_start_time(pid, &t) ? 0 : t;
+	return read_start_time(NULL, pid, &t) ? 0 : t;
 }
 
 int seg_proc_register(struct seg *s, uint32_t host, uint32_t pid, uint64_t start_time,
@@ -167,6 +180,7 @@ void seg_proc_set_self(struct seg *s, uint32_t slot, uint32_t gen)
 	s->self_pid = (uint32_t)sys_getpid();
 	s->self_gen = gen;
 	s->self = slot;
+	look_begin(s);
 	if (!p || p->gen != gen)
 		return;
 	p->pid = s->self_pid;
@@ -204,7 +218,7 @@ bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen)
 		return false;
 	if (sys_kill((int)p->pid, 0) == -ESRCH)
 		return true;
-	r = read_start_time(p->pid, &start);
+	r = read_start_time(s, p->pid, &start);
 	if (!r)
 		return p->start_time && start != p->start_time;
 	return r == -ESRCH || sys_kill((int)p->pid, 0) == -ESRCH;
@@ -216,12 +230,9 @@ bool seg_proc_stopped(struct seg *s, uint32_t slot)
 	struct stat_file f;
 	uint64_t ran;
 
-	if (!p || !p->pid_ns || p->pid_ns != s->pid_ns)
-		return true;
-	if (slot == s->self)
+	if (!p || slot == s->self || !p->pid_ns || p->pid_ns != s->pid_ns ||
+	    leader_stat(s, p->pid, &f))
 		return false;
-	if (leader_stat(p->pid, &f))
-		return true;
 	/* Its first thread has ended: ask the others. */
 	if (f.state == 'Z' && f.threads > 1)
 		return seg_proc_look(s, slot, p->gen, &ran) == SEG_LOOK_STOPPED;

@@ -165,8 +165,9 @@ void seg_proc_set_self(struct seg *s, uint32_t slot, uint32_t gen);
  */
 bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen);
 /*
- * Is the process of the slot stopped (SIGSTOP, a debugger)? Also true when that is unknown: another
- * PID namespace, a hidden /proc.
+ * Is the process of the slot certainly stopped (SIGSTOP, a debugger)? False when that is unknown
+ * (another PID namespace, a hidden /proc, a frozen container): callers take locks away from a
+ * stopped holder, which a running one would not survive, and wait a limited time for others.
  */
 bool seg_proc_stopped(struct seg *s, uint32_t slot);
 /* Field 22 of /proc/<pid>/stat, or 0 when there is no such process (or only its zombie). */

@@ -4,6 +4,7 @@
  * the kernel only, below libc. The supervisor (seg_create) and suplink.c (seg_map) call it.
  */
 #include "segment/seg.h"
+#include "segment/look.h"
 #include "segment/proc.h"
 #include "segment/table.h"
 #include "util/sys.h"
@@ -168,6 +169,7 @@ void seg_unmap(struct seg *s)
 		return;
 	sys_munmap(s->base, s->size);
 	sys_fd_drop(s->fd);
+	look_end(s);
 	for (unsigned int i = 0; i < SEG_MEMFDS; i++) {
 		uint64_t key = atomic_load(&s->memfd[i].key);
 

@@ -193,6 +193,9 @@ struct seg {
 	char dir[256]; /* the fabric's directory */
 	struct seg_memfd memfd[SEG_MEMFDS];
 	struct seg_memget memget;
+	/* 1 + a descriptor that gives its place to a file of /proc at the limit (look.c); 0: none
+	 */
+	_Atomic int spare_fd;
 	_Atomic uint32_t said;     /* diagnostics that are given once (mem.c) */
 	_Atomic uint32_t tap_seen; /* the last `turn` of seg_hdr.tap that was taken up */
 	_Atomic uint32_t tap_busy; /* a thread is taking it */

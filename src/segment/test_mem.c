@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Copies: own memory with and without the guard, and foreign memory in each state of its owner. */
 #include "segment/test.h"
+#include "segment/look.h"
 #include "segment/mem.h"
 #include "segment/memfd.h"
 #include "segment/table.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -587,6 +589,53 @@ static void a_process_without_its_first_thread_is_not_gone(void **state)
 	peer_end(p);
 }
 
+/* Takes every descriptor that is left below the limit, and gives them back. */
+static void descriptors(bool take)
+{
+	static int fd[64], n;
+
+	for (; take && (fd[n] = dup(0)) >= 0; n++)
+		;
+	assert_true(!take || errno == EMFILE);
+	while (!take && n)
+		close(fd[--n]);
+}
+
+/* Only what is certain counts as stopped, since a lock is taken away from a stopped holder. */
+static void what_is_not_seen_is_not_stopped(void **state)
+{
+	struct seg *s = *state;
+	struct peer *p = peer_shared();
+	struct test_child c;
+	struct seg_proc *proc;
+	uint64_t ran;
+	int status;
+	struct rlimit was;
+
+	peer_start(s, p, &c);
+	proc = seg_proc(s, p->m.slot);
+	getrlimit(RLIMIT_NOFILE, &was);
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, was.rlim_max});
+	look_end(s); /* the spare descriptor has to be below the new limit, too */
+	look_begin(s);
+	descriptors(true);
+	assert_false(seg_proc_stopped(s, p->m.slot));
+	descriptors(false);
+	kill(c.pid, SIGSTOP);
+	assert_int_equal(waitpid(c.pid, &status, WUNTRACED), c.pid);
+	assert_true(seg_proc_stopped(s, p->m.slot));
+	descriptors(true);
+	assert_true(seg_proc_stopped(s, p->m.slot));
+	assert_int_equal(seg_proc_look(s, p->m.slot, p->m.gen, &ran), SEG_LOOK_STOPPED);
+	descriptors(false);
+	proc->pid_ns++;
+	assert_false(seg_proc_stopped(s, p->m.slot));
+	setrlimit(RLIMIT_NOFILE, &was);
+	kill(c.pid, SIGKILL);
+	test_reap(&c);
+	peer_end(p);
+}
+
 /*
  * At every moment from the kill to the zombie, its memory is either accessible or reported as gone.
  */
@@ -648,6 +697,7 @@ int main(void)
 		cmocka_unit_test(memfd_serves_what_process_vm_is_refused),
 		cmocka_unit_test(refused_both_ways_is_eacces_not_dead),
 		cmocka_unit_test(a_process_without_its_first_thread_is_not_gone),
+		cmocka_unit_test(what_is_not_seen_is_not_stopped),
 		cmocka_unit_test(an_exiting_process_is_gone),
 	};
 
