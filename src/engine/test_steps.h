@@ -91,5 +91,7 @@ void adopt_key(struct seg *s, uint32_t key);
  * log.
  */
 void at_every_step(const char *what, bool (*one)(const struct scenario *is, uint32_t n));
+/* The same without scenarios; there are at least `least` steps. */
+void at_each_step(const char *what, uint32_t least, bool (*one)(uint32_t n));
 
 #endif

@@ -118,12 +118,7 @@ static bool raiser_stopped_at(uint32_t n)
 
 static void devx_raiser_stopped_at_every_step(void **state)
 {
-	uint32_t n = 1;
-
-	for (; raiser_stopped_at(n); n++)
-		assert_true(n < MAX_STEPS);
-	print_message("DEVX event: stopped at %u steps\n", n - 1);
-	assert_true(n > 5);
+	at_each_step("DEVX event: stopped", 5, raiser_stopped_at);
 }
 
 /* ---- a raiser is stopped with the chain, and another one is killed at each step */
@@ -370,13 +365,7 @@ static bool payer_stopped_at(uint32_t n)
 
 static void async_payer_stopped_at_every_step(void **state)
 {
-	const char *from = getenv("STEP_FROM");
-	uint32_t n = from ? (uint32_t)atoi(from) : 1;
-
-	for (; payer_stopped_at(n); n++)
-		assert_true(n < MAX_STEPS);
-	print_message("async event: stopped at %u steps\n", n - 1);
-	assert_true(n > 5);
+	at_each_step("async event: stopped", 5, payer_stopped_at);
 }
 
 int main(void)

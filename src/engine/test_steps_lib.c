@@ -755,6 +755,17 @@ void adopt_key(struct seg *s, uint32_t key)
 	while (rc > 0 || rc == -EAGAIN);
 }
 
+void at_each_step(const char *what, uint32_t least, bool (*one)(uint32_t n))
+{
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1;
+
+	for (; one(n); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("%s at %u steps\n", what, n - 1);
+	assert_true(n > least);
+}
+
 void at_every_step(const char *what, bool (*one)(const struct scenario *is, uint32_t n))
 {
 	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");

@@ -178,13 +178,7 @@ static bool atomic_stopped_at(uint32_t n)
 
 static void atomic_stopped_at_every_step(void **state)
 {
-	const char *from = getenv("STEP_FROM");
-	uint32_t n = from ? (uint32_t)atoi(from) : 1;
-
-	for (; atomic_stopped_at(n); n++)
-		assert_true(n < MAX_STEPS);
-	print_message("atomic: stopped at %u steps\n", n - 1);
-	assert_true(n > 5);
+	at_each_step("atomic: stopped", 5, atomic_stopped_at);
 }
 
 /* ---- stopped, taken over from, and beside another thread of its process when it goes on */

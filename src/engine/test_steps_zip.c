@@ -116,12 +116,7 @@ static bool killed_at(uint32_t n)
 
 static void killed_at_every_step(void **state)
 {
-	uint32_t n = 1;
-
-	for (; killed_at(n); n++)
-		assert_true(n < MAX_STEPS);
-	print_message("killed at %u steps\n", n - 1);
-	assert_true(n > 30);
+	at_each_step("killed", 30, killed_at);
 }
 
 /* The program resizes the CQ, which takes its lock from the stopped one. */
@@ -175,13 +170,7 @@ static bool killed_later_at(uint32_t n)
 
 static void killed_later_at_every_step(void **state)
 {
-	const char *from = getenv("STEP_FROM");
-	uint32_t n = from ? (uint32_t)atoi(from) : 1;
-
-	for (; killed_later_at(n); n++)
-		assert_true(n < MAX_STEPS);
-	print_message("stopped and killed at %u steps\n", n - 1);
-	assert_true(n > 30);
+	at_each_step("stopped and killed", 30, killed_later_at);
 }
 
 /* ---- a second sender, to another QP of the CQ, which dies when it has kept a CQE */
@@ -261,13 +250,7 @@ static bool overtaken_at(uint32_t n)
 /* The CQ's lock goes from a stopped sender to one that dies; then the first continues. */
 static void overtaken_by_one_that_dies(void **state)
 {
-	const char *from = getenv("STEP_FROM");
-	uint32_t n = from ? (uint32_t)atoi(from) : 1;
-
-	for (; overtaken_at(n); n++)
-		assert_true(n < MAX_STEPS);
-	print_message("overtaken at %u steps\n", n - 1);
-	assert_true(n > 30);
+	at_each_step("overtaken", 30, overtaken_at);
 }
 
 static void at_every_step_do(void (*meanwhile)(struct scene *x))
