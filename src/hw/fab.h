@@ -108,6 +108,7 @@ struct fab_mcgrp { /* SEG_T_MCGRP */
 	uint8_t mgid[16];
 	uint32_t qkey, mtu, rate, life, tclass, pkey, sl, flow, hop, scope;
 	uint32_t well_known; /* the subnet's own: it needs no members */
+	uint32_t told;       /* subscribers know that it has a full member */
 } SEG_ELEM;
 
 struct fab_mcmem { /* SEG_T_MCMEM */

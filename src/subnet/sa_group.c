@@ -325,6 +325,20 @@ static uint16_t group_add(struct sa_call *c, uint32_t group, const struct fab_mc
 	return fab_mcast_update(c->s, group) ? SA_STATUS_NO_RESOURCES : MAD_STATUS_OK;
 }
 
+/*
+ * Tells subscribers whether the group exists, if they do not know. Stored afterwards: if this
+ * process dies before, sa_groups_repair() tells them, some perhaps again.
+ */
+static void group_tell(struct seg *s, uint32_t group, struct fab_mcgrp *g)
+{
+	bool full = has_full_member(s, group, g);
+
+	if (full == !!g->told)
+		return;
+	sa_inform(s, full ? TRAP_MCAST_CREATED : TRAP_MCAST_DELETED, g->mgid);
+	g->told = full;
+}
+
 static uint16_t group_join(struct sa_call *c, uint8_t *r)
 {
 	uint32_t port = fab_port_by_gid(c->s, port_gid_of(c)), group = 0, mi;
@@ -332,7 +346,6 @@ static uint16_t group_join(struct sa_call *c, uint8_t *r)
 	struct fab_mcgrp made, *g = group_by_mgid(c->s, mgid_of(c), &group);
 	struct fab_mcmem *m = NULL;
 	uint16_t status = MAD_STATUS_OK;
-	bool first = !g || !has_full_member(c->s, group, g);
 
 	if (port == SEG_NONE)
 		return SA_STATUS_REQ_INVALID;
@@ -360,8 +373,8 @@ static uint16_t group_join(struct sa_call *c, uint8_t *r)
 	status = group_add(c, group, g, port, m);
 	m = group_member(c->s, group, g, port_gid_of(c), &mi);
 	group_put(g, group, m, r);
-	if (m && first && has_full_member(c->s, group, g))
-		sa_inform(c->s, TRAP_MCAST_CREATED, g->mgid);
+	if (m)
+		group_tell(c->s, group, g);
 	/* No room for the group's first member. */
 	if (!m) {
 		drop_group(c->s, group, g);
@@ -386,8 +399,10 @@ void sa_groups_repair(struct seg *s)
 			seg_free(s, SEG_T_MCMEM, i);
 	}
 	for (uint32_t i = 1; i < fab_subnet(s)->mc_top; i++) {
-		if (seg_live(s, SEG_T_MCGRP, i))
+		if (seg_live(s, SEG_T_MCGRP, i)) {
+			group_tell(s, i, seg_at(s, SEG_T_MCGRP, i));
 			drop_group(s, i, seg_at(s, SEG_T_MCGRP, i));
+		}
 		fab_mcast_update(s, i);
 	}
 }
@@ -397,18 +412,15 @@ static uint16_t group_leave(struct sa_call *c, uint8_t *r)
 	uint32_t group = 0, i = 0, state = WANT(c, join_state);
 	struct fab_mcgrp *g = group_by_mgid(c->s, mgid_of(c), &group);
 	struct fab_mcmem *m = g ? group_member(c->s, group, g, port_gid_of(c), &i) : NULL;
-	bool full;
 
 	/* o15-0.1.14 */
 	if (!m || !(m->join_state & state) || (state & ~m->join_state) || !may_change(c, g, m))
 		return SA_STATUS_REQ_INVALID;
-	full = has_full_member(c->s, group, g);
 	m->join_state &= ~state;
 	group_put(g, group, m, r);
 	if (!m->join_state)
 		seg_free(c->s, SEG_T_MCMEM, i);
-	if (full && !has_full_member(c->s, group, g))
-		sa_inform(c->s, TRAP_MCAST_DELETED, g->mgid);
+	group_tell(c->s, group, g);
 	drop_group(c->s, group, g);
 	return fab_mcast_update(c->s, group) ? SA_STATUS_NO_RESOURCES : MAD_STATUS_OK;
 }

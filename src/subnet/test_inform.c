@@ -278,6 +278,38 @@ static void groups_come_and_go(void **state)
 	assert_int_equal(LAYOUT_GET(notice, notice(), trap_num), TRAP_MCAST_DELETED);
 }
 
+/* The repair reports `expected`, once. */
+static void repaired(uint32_t expected)
+{
+	sa_groups_repair(&seg);
+	assert_int_equal(reports(), 1);
+	assert_int_equal(LAYOUT_GET(notice, notice(), trap_num), expected);
+	assert_true(answer(from, LAYOUT_GET(mad_hdr, sent, tid)));
+	sa_groups_repair(&seg);
+	assert_int_equal(reports(), 0);
+}
+
+/* A process that is killed after it has changed a group has told nobody. */
+static void what_a_dead_process_has_not_told(void **state)
+{
+	struct fab_mcgrp *g = NULL;
+
+	info(0xffff);
+	assert_int_equal(set(), 0);
+	member(from, 1);
+	assert_int_equal(ask(SA_ATTR_MC_MEMBER_RECORD, MAD_METHOD_SET, JOIN), 0);
+	assert_int_equal(reports(), 1);
+	assert_true(answer(from, LAYOUT_GET(mad_hdr, sent, tid)));
+	seg_for_each_live (&seg, SEG_T_MCGRP, i)
+		g = seg_at(&seg, SEG_T_MCGRP, i);
+	assert_non_null(g);
+	g->told = 0;
+	repaired(TRAP_MCAST_CREATED);
+	seg_for_each_live (&seg, SEG_T_MCMEM, i)
+		((struct fab_mcmem *)seg_at(&seg, SEG_T_MCMEM, i))->join_state = 0;
+	repaired(TRAP_MCAST_DELETED);
+}
+
 /* ---- until when */
 
 static void sent_until_the_subscriber_answers(void **state)
@@ -393,6 +425,7 @@ int main(void)
 		T(ports_come_and_go),
 		T(a_port_out_of_service_is_no_subscriber),
 		T(groups_come_and_go),
+		T(what_a_dead_process_has_not_told),
 		T(sent_until_the_subscriber_answers),
 		T(a_silent_subscriber_is_told_four_times),
 		T(no_report_after_the_end_of_a_subscription),
