@@ -4,7 +4,8 @@
  * execute, transport.c has the differences of transports, atomic.c computes, resp.c is the
  * responder, srq.c its SRQ, mkey.c and xlt.c turn keys into memory, sig.c and sig_copy.c add and
  * check signatures, crypto.c encrypts, umr.c changes keys, mmo.c copies, cq.c writes completions,
- * park.c waits, state.c changes states and flushes, event.c raises events.
+ * cq_event.c raises their events, park.c waits, state.c changes states and flushes, event.c raises
+ * the other events.
  *
  * Lock order: own SQ -> peer's (or own) RQ -> SRQ -> one CQ.
  */
@@ -416,12 +417,12 @@ bool steal_from_reader(struct seg *s, struct seg_lock *l, const _Atomic uint32_t
 
 /* cq.c */
 void cqe_set_error(struct eng_cqe *c, enum eng_why why);
-/* Lock a CQ and count what a dead holder left; cq_abort() unlocks. 0 or -ETIMEDOUT. */
+/* Lock a CQ and count what a dead holder left; cq_unlock() unlocks. 0 or -ETIMEDOUT. */
 int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /*
- * Lock the CQ for one CQE and set its owner bit. 0: *out, to be ended by cq_commit() or cq_abort();
- * -ETIMEDOUT the lock; a mem_* error; -ESRCH its process is gone; -EOVERFLOW full or in error
- * (raises the event).
+ * Lock the CQ for one CQE and set its owner bit. 0: *out, to be ended by cq_commit() or
+ * cq_unlock(); -ETIMEDOUT the lock; a mem_* error; -ESRCH its process is gone; -EOVERFLOW full or
+ * in error (raises the event).
  */
 int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out);
 static inline uint64_t cq_slot_at(const struct hw_cq *cq, uint32_t index)
@@ -445,7 +446,7 @@ int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe
 /* Will cq_write() store to adopted memory, as it looks now? */
 bool cq_is_near(struct seg *s, const struct hw_cq *cq);
 void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited);
-void cq_abort(struct seg *s, struct hw_cq *cq);
+void cq_unlock(struct seg *s, struct hw_cq *cq);
 /*
  * Raise the events that a CQ owes (hw_cq.armed), with or without its lock. `overtake`: see
  * evq_push_owed().

@@ -391,7 +391,7 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 			receive_done(r, qp, qpn, rv);
 			return ENG_DONE;
 		}
-		cq_abort(r->s, cq);
+		cq_unlock(r->s, cq);
 		resp_done(qp);
 		ack_end(r->qp);
 		if (rc == -EAGAIN) /* the CQ was resized before it was locked */

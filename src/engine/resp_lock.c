@@ -246,7 +246,7 @@ static int was_written(struct seg *s, struct hw_qp *qp)
 	if (INTENT_STATE(held.intent) == INTENT_WRITES && cq) {
 		if (cq_lock(s, cq, cqn))
 			return -ETIMEDOUT;
-		cq_abort(s, cq);
+		cq_unlock(s, cq);
 		held.intent = load(INTENT(qp));
 	}
 	return INTENT_STATE(held.intent) == INTENT_WRITTEN &&

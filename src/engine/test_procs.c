@@ -292,7 +292,7 @@ static void child_takes_cq_by_another_thread(struct bed *e)
 	pthread_t other;
 
 	CHECK(mine && !cq_begin(&e->p.t->s, e->p.a->cq.cqn, &c, &cq));
-	cq_abort(&e->p.t->s, cq);
+	cq_unlock(&e->p.t->s, cq);
 	CHECK(!pthread_create(&other, NULL, take_and_stop, e));
 	CHECK(!pthread_join(other, NULL));
 	running_leave(mine);
@@ -317,7 +317,7 @@ static void stopped_before_it_noted_itself(void **state)
 		for (uint32_t n = 0; p->pid == (uint32_t)e->pid && n < 2; n++)
 			assert_true(gate_word(&p->ring[n].gate) & GATE_REVOKED);
 	}
-	cq_abort(s, cq);
+	cq_unlock(s, cq);
 	kill(e->pid, SIGCONT);
 	EXPECT_OK(e);
 }

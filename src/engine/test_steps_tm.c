@@ -143,7 +143,7 @@ static void die_while_the_cq_is_locked(struct scene *x)
 	assert_int_equal(cq_lock(s, cq->hw, cq->cqn), 0);
 	eng_proc_died(s, x->e->board->key);
 	eng_run_due(s);
-	cq_abort(s, cq->hw);
+	cq_unlock(s, cq->hw);
 	for (int i = 0; i < 4; i++) {
 		t_now += 20000000;
 		eng_run_due(s);

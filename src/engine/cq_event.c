@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The events of completion queues: counting CQEs, arming, raising what an arm asks for. Called by
+ * cq.c under a CQ's lock, by the doorbell of an arm and by the device thread.
+ */
+#include "engine/cq_event.h"
+#include "engine/priv.h"
+#include "hw/cq.h"
+#include "hw/evq.h"
+#include "hw/flags.h"
+#include "util/point.h"
+
+#include <errno.h>
+
+/* Raise an index that only goes up: an older value that comes late is ignored. */
+static void raise_to(_Atomic uint32_t *w, uint32_t to)
+{
+	uint32_t was = atomic_load_explicit(w, memory_order_relaxed);
+
+	while ((int32_t)(to - was) > 0 && !atomic_compare_exchange_weak(w, &was, to))
+		;
+}
+
+/*
+ * End the arm that was seen (`arm`): from this store on its event is owed. The event tells of the
+ * CQEs below index `told`. False: that arm already had its event.
+ */
+static bool cq_note(struct hw_cq *cq, uint32_t arm, uint32_t told)
+{
+	uint32_t now = arm;
+
+	while ((now & HW_CQ_ARMED) == (arm & HW_CQ_ARMED) &&
+	       now / HW_CQ_ARM_SEQ == arm / HW_CQ_ARM_SEQ)
+		if (atomic_compare_exchange_weak(
+			    &cq->armed, &now,
+			    ((now & ~(uint32_t)HW_CQ_ARMED) | HW_CQ_OWES | HW_CQ_OWES_DEVX) +
+				    HW_CQ_ARM_SEQ)) {
+			POINT("cq-noted");
+			raise_to(&cq->told, told);
+			return true;
+		}
+	return false;
+}
+
+bool cq_count(struct hw_cq *cq, uint32_t at, uint32_t n, bool solicited)
+{
+	uint32_t arm = atomic_load(&cq->armed), was = at;
+
+	if (solicited)
+		raise_to(&cq->sol_pi, at + n);
+	if (!atomic_compare_exchange_strong(&cq->pi, &was, at + n))
+		return false;
+	POINT("cq-counted");
+	/*
+	 * Keep both indices so close that the signs of differences stay right. `told` first, so
+	 * that no event follows.
+	 */
+	if (__builtin_expect(!(at & CQ_COUNTER), 0)) {
+		raise_to(&cq->told, at - CQ_COUNTER / 2);
+		raise_to(&cq->sol_pi, at - CQ_COUNTER / 2);
+	}
+	if (!(arm & HW_CQ_ANY) && !(arm & HW_CQ_SOLICITED && solicited))
+		return false;
+	return (int32_t)(at + n - atomic_load(&cq->told)) > 0 && cq_note(cq, arm, at + n);
+}
+
+/* To the completion channel. */
+static void cq_tell(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool overtake)
+{
+	uint32_t evq = atomic_load_explicit(&cq->comp.evq, memory_order_acquire);
+	struct seg_evsrc src = {.table = SEG_T_CQ, .idx = cqn, .gen = cq->gen, .counter = 0};
+	int rc = -ENOENT;
+
+	if (evq != SEG_NONE)
+		rc = evq_push_owed(s, evq, cq->comp.evq_gen, src, cq->comp.cookie, 0, NULL, 0,
+				   overtake);
+	if (rc == -EBUSY && !overtake)
+		/*
+		 * The reader of the event queue is stopped: the device thread will check whether it
+		 * continues.
+		 */
+		park_rouse(s, cq->dbr_mem.slot);
+	else if (rc == -ENOENT)
+		atomic_fetch_and(&cq->armed, ~(uint32_t)HW_CQ_OWES);
+}
+
+void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	uint32_t owes = cq ? atomic_load(&cq->armed) : 0;
+
+	if (owes & HW_CQ_OWES && TRACE_ON(LOG_EVENT))
+		eng_trace_event("completion", SEG_T_CQ, cqn, UINT32_MAX);
+	if (owes & HW_CQ_OWES)
+		cq_tell(s, cq, cqn, overtake);
+	POINT("cq-told");
+	if (owes & HW_CQ_OWES_DEVX)
+		event_comp(s, cq, cqn);
+}
+
+/*
+ * A program that has consumed `ci` has just armed the CQ. Is there a completion that it has neither
+ * seen nor been told of by an event? Then the event comes at once and tells of those below *told.
+ * Each completion has at most one event, so a program that arms first and then polls is not woken
+ * twice for it.
+ */
+static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *told)
+{
+	uint32_t pi = atomic_load(&cq->pi), was = atomic_load(&cq->told);
+	uint32_t upto = arm & HW_CQ_ANY ? pi : atomic_load(&cq->sol_pi);
+	uint32_t unseen = (upto - ci) & CQ_COUNTER, untold = upto - was;
+
+	if (!(arm & HW_CQ_ARMED) || !unseen || unseen > CQ_COUNTER / 2 || pi - was <= pi - upto)
+		return false;
+	if (untold > unseen) /* the last event told of no unseen CQE, or indices wrapped */
+		untold = unseen;
+	*told = arm & HW_CQ_ANY ? upto - untold + 1 : upto;
+	return true;
+}
+
+void cq_repair_event(struct hw_cq *cq)
+{
+	uint32_t pi = atomic_load(&cq->pi), told;
+	uint32_t arm = atomic_load(&cq->armed);
+
+	if (cq_has_news(cq, arm, cq->arm_ci, &told))
+		cq_note(cq, arm, pi);
+	/*
+	 * The holder died after it noted the event and before it stored which CQEs the event tells
+	 * of.
+	 */
+	if (atomic_load(&cq->armed) & HW_CQ_OWES)
+		raise_to(&cq->told, pi);
+}
+
+static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
+{
+	uint32_t rec, arm, was, told;
+	bool noted;
+
+	if (cq_lock(s, cq, cqn)) {
+		/* The doorbell record asks for an arm: the device thread will do it. */
+		TRACE(LOG_DOORBELL, "arm of cq %x: lock is held", cqn);
+		park_rouse(s, cq->dbr_mem.slot);
+		return;
+	}
+	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, &rec))
+		rec = word;
+	/*
+	 * In poll mode both the record and the store are seen: with equal sequence numbers they are
+	 * one arm.
+	 */
+	if (rec == word && rec == atomic_load_explicit(&cq->arm_seen, memory_order_relaxed)) {
+		cq_unlock(s, cq);
+		return;
+	}
+	cq->arm_ci = rec & CQ_COUNTER;
+	cq->arm_sn = rec >> 28 & 3;
+	was = atomic_load(&cq->armed);
+	do {
+		arm = rec >> 24 & 1 ? HW_CQ_SOLICITED : HW_CQ_ANY;
+		/* An arm for any completion stays until its event (IBA 11.4.2.2). */
+		if (was & HW_CQ_ANY)
+			arm = HW_CQ_ANY;
+		arm |= was & ~(uint32_t)HW_CQ_ARMED;
+	} while (!atomic_compare_exchange_weak(&cq->armed, &was, arm));
+	POINT("cq-armed");
+	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
+	noted = cq_has_news(cq, arm, cq->arm_ci, &told) && cq_note(cq, arm, told);
+	cq_unlock(s, cq);
+	if (noted)
+		cq_pay_event(s, cqn, false);
+	/*
+	 * Write the CQEs that wait. Later ones do not wait, because the CQ is armed (is_awaited()).
+	 */
+	cq_flush(s, cqn);
+}
+
+void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+
+	if (!cq || !hw_in_service(&cq->flags)) {
+		TRACE(LOG_DOORBELL, "arm of unknown cq %x", cqn);
+		return;
+	}
+	if (!p || mem_is_self(s, cq->dbr_mem)) {
+		arm_cq(s, cq, cqn, word);
+		return;
+	}
+	/*
+	 * A fork child needs this note: if it dies here, eng_proc_died() finds it by nothing else.
+	 */
+	atomic_fetch_add(&p->foreign, 1);
+	arm_cq(s, cq, cqn, word);
+	atomic_fetch_sub(&p->foreign, 1);
+}
