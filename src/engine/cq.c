@@ -83,7 +83,7 @@ static int cq_repair_zip(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	if (written == -ETIMEDOUT)
 		return written;
 	if (written > 0)
-		cq_count(cq, x.at, x.n, x.solicited);
+		cq_count(s, cq, x.at, x.n, x.solicited);
 	if (kept) {
 		resp_mark_written(s, cqn, end, kept);
 		zip_count(s, cq, end);
@@ -106,7 +106,7 @@ static int cq_repair_entry(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 		return rc;
 	resp_mark_written(s, cqn, pi, c.b);
 	POINT("cq-marked");
-	cq_count(cq, pi, 1,
+	cq_count(s, cq, pi, 1,
 		 LAYOUT_GET(cqe64, c.b, se) || LAYOUT_GET(cqe64, c.b, opcode) == CQE_REQ_ERR ||
 			 LAYOUT_GET(cqe64, c.b, opcode) == CQE_RESP_ERR);
 	return 0;
@@ -117,7 +117,7 @@ static int cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
 	int rc;
 
-	cq_repair_event(cq);
+	cq_repair_event(s, cq);
 	rc = cq->zip ? cq_repair_zip(s, cq, cqn) : 0;
 	if (!rc)
 		rc = cq_repair_entry(s, cq, cqn);
@@ -301,7 +301,7 @@ static bool cq_write_waiting(struct seg *s, struct hw_cq *cq, uint32_t cqn, int 
 			TRACE(LOG_CQE, "cq %x: session of %u CQEs at %u", cqn, x.n,
 			      x.at & CQ_COUNTER);
 		if (!*rc)
-			noted |= cq_count(cq, x.at, x.n, x.solicited);
+			noted |= cq_count(s, cq, x.at, x.n, x.solicited);
 	}
 	return noted;
 }
@@ -413,7 +413,7 @@ void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
 		POINT("zip-counted");
 		noted = cq_end_kept(s, cq, cqn);
 	} else {
-		noted = cq_count(cq, held.pi, 1, solicited);
+		noted = cq_count(s, cq, held.pi, 1, solicited);
 	}
 
 	POINT("cq-unlock");
@@ -514,6 +514,7 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 	atomic_store(&cq->told, cq->gen << 24);
 	atomic_store(&cq->state, cq->gen * HW_CQ_ST_SEQ);
 	atomic_store(&cq->sol_pi, cq->gen << 24);
+	atomic_store(&cq->moder_pi, cq->gen << 24);
 	atomic_store(&cq->arm_seen, seed);
 	if (cq->zip)
 		zip_created(s, cq);

@@ -21,6 +21,15 @@ static void raise_to(_Atomic uint32_t *w, uint32_t to)
 		;
 }
 
+/* The same for a time. */
+static void raise_ns_to(_Atomic uint64_t *w, uint64_t to)
+{
+	uint64_t was = atomic_load_explicit(w, memory_order_relaxed);
+
+	while (to > was && !atomic_compare_exchange_weak(w, &was, to))
+		;
+}
+
 /*
  * End the arm that was seen (`arm`): from this store on its event is owed. The event tells of the
  * CQEs below index `told`. False: that arm already had its event.
@@ -42,7 +51,90 @@ static bool cq_note(struct hw_cq *cq, uint32_t arm, uint32_t told)
 	return false;
 }
 
-bool cq_count(struct hw_cq *cq, uint32_t at, uint32_t n, bool solicited)
+/*
+ * A program that has consumed `ci` has just armed the CQ. Is there a completion that it has neither
+ * seen nor been told of by an event? Then the event comes at once and tells of those below *told.
+ * Each completion has at most one event, so a program that arms first and then polls is not woken
+ * twice for it.
+ */
+static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *told)
+{
+	uint32_t pi = atomic_load(&cq->pi), was = atomic_load(&cq->told);
+	uint32_t upto = arm & HW_CQ_ANY ? pi : atomic_load(&cq->sol_pi);
+	uint32_t unseen = (upto - ci) & CQ_COUNTER, untold = upto - was;
+
+	if (!(arm & HW_CQ_ARMED) || !unseen || unseen > CQ_COUNTER / 2 || pi - was <= pi - upto)
+		return false;
+	if (untold > unseen) /* the last event told of no unseen CQE, or indices wrapped */
+		untold = unseen;
+	*told = arm & HW_CQ_ANY ? upto - untold + 1 : upto;
+	return true;
+}
+
+static uint64_t timer_ends(const struct hw_cq *cq, uint32_t moder)
+{
+	return atomic_load(&cq->moder_ns) + (moder & HW_CQ_MOD_PERIOD) * NSEC_PER_USEC;
+}
+
+/*
+ * May a CQ with moderation have its event now? CQEs are counted from the last event on, whether or
+ * not the CQ was armed (inferred: the PRM has only the timer's start).
+ */
+static bool moder_over(const struct hw_cq *cq, uint32_t moder)
+{
+	uint32_t count = moder / HW_CQ_MOD_COUNT & 0xffff;
+
+	if (moder & HW_CQ_MOD_SE_BREAKS &&
+	    (int32_t)(atomic_load(&cq->sol_pi) - atomic_load(&cq->told)) > 0)
+		return true;
+	return atomic_load(&cq->pi) - atomic_load(&cq->moder_pi) >= count ||
+	       eng_clock() >= timer_ends(cq, moder);
+}
+
+/*
+ * A thread that dies behind cq_note() leaves an older start of the timer, so that the next event
+ * comes early, never late.
+ */
+static bool note_over(struct hw_cq *cq, uint32_t arm, uint32_t moder, uint32_t told)
+{
+	if (!cq_note(cq, arm, told))
+		return false;
+	POINT("cq-moderated-noted");
+	raise_to(&cq->moder_pi, atomic_load(&cq->pi));
+	if (!(moder & HW_CQ_MOD_FROM_CQE))
+		raise_ns_to(&cq->moder_ns, eng_clock());
+	return true;
+}
+
+/*
+ * cq_note() for a CQ that is armed, or not, and may have moderation: the event comes now, or by the
+ * device thread when the timer ends.
+ */
+static bool note_news(struct seg *s, struct hw_cq *cq, uint32_t arm)
+{
+	uint32_t moder = atomic_load_explicit(&cq->moder, memory_order_relaxed), told;
+
+	if (!cq_has_news(cq, arm, cq->arm_ci, &told))
+		return false;
+	if (!moder)
+		return cq_note(cq, arm, told);
+	if (moder_over(cq, moder))
+		return note_over(cq, arm, moder, told);
+	if (!(arm & HW_CQ_WATCHED))
+		park_rouse(s, cq->dbr_mem.slot);
+	POINT("cq-moderated");
+	return false;
+}
+
+/* A CQ with moderation has another CQE. */
+static __attribute__((noinline)) bool count_moderated(struct seg *s, struct hw_cq *cq, uint32_t arm)
+{
+	if (atomic_load(&cq->moder) & HW_CQ_MOD_FROM_CQE)
+		raise_ns_to(&cq->moder_ns, eng_clock());
+	return note_news(s, cq, arm);
+}
+
+bool cq_count(struct seg *s, struct hw_cq *cq, uint32_t at, uint32_t n, bool solicited)
 {
 	uint32_t arm = atomic_load(&cq->armed), was = at;
 
@@ -52,13 +144,16 @@ bool cq_count(struct hw_cq *cq, uint32_t at, uint32_t n, bool solicited)
 		return false;
 	POINT("cq-counted");
 	/*
-	 * Keep both indices so close that the signs of differences stay right. `told` first, so
+	 * Keep the indices so close that the signs of differences stay right. `told` first, so
 	 * that no event follows.
 	 */
 	if (__builtin_expect(!(at & CQ_COUNTER), 0)) {
 		raise_to(&cq->told, at - CQ_COUNTER / 2);
 		raise_to(&cq->sol_pi, at - CQ_COUNTER / 2);
+		raise_to(&cq->moder_pi, at - CQ_COUNTER / 2);
 	}
+	if (__builtin_expect(atomic_load_explicit(&cq->moder, memory_order_relaxed), 0))
+		return count_moderated(s, cq, arm);
 	if (!(arm & HW_CQ_ANY) && !(arm & HW_CQ_SOLICITED && solicited))
 		return false;
 	return (int32_t)(at + n - atomic_load(&cq->told)) > 0 && cq_note(cq, arm, at + n);
@@ -98,32 +193,14 @@ void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake)
 		event_comp(s, cq, cqn);
 }
 
-/*
- * A program that has consumed `ci` has just armed the CQ. Is there a completion that it has neither
- * seen nor been told of by an event? Then the event comes at once and tells of those below *told.
- * Each completion has at most one event, so a program that arms first and then polls is not woken
- * twice for it.
- */
-static bool cq_has_news(struct hw_cq *cq, uint32_t arm, uint32_t ci, uint32_t *told)
-{
-	uint32_t pi = atomic_load(&cq->pi), was = atomic_load(&cq->told);
-	uint32_t upto = arm & HW_CQ_ANY ? pi : atomic_load(&cq->sol_pi);
-	uint32_t unseen = (upto - ci) & CQ_COUNTER, untold = upto - was;
-
-	if (!(arm & HW_CQ_ARMED) || !unseen || unseen > CQ_COUNTER / 2 || pi - was <= pi - upto)
-		return false;
-	if (untold > unseen) /* the last event told of no unseen CQE, or indices wrapped */
-		untold = unseen;
-	*told = arm & HW_CQ_ANY ? upto - untold + 1 : upto;
-	return true;
-}
-
-void cq_repair_event(struct hw_cq *cq)
+void cq_repair_event(struct seg *s, struct hw_cq *cq)
 {
 	uint32_t pi = atomic_load(&cq->pi), told;
 	uint32_t arm = atomic_load(&cq->armed);
 
-	if (cq_has_news(cq, arm, cq->arm_ci, &told))
+	if (atomic_load(&cq->moder))
+		note_news(s, cq, arm);
+	else if (cq_has_news(cq, arm, cq->arm_ci, &told))
 		cq_note(cq, arm, pi);
 	/*
 	 * The holder died after it noted the event and before it stored which CQEs the event tells
@@ -133,9 +210,58 @@ void cq_repair_event(struct hw_cq *cq)
 		raise_to(&cq->told, pi);
 }
 
+/*
+ * Under the lock: is an event delayed for a program that has consumed what its doorbell record
+ * says? UINT64_MAX: no, or it is noted; else when the timer ends.
+ */
+static uint64_t moder_look(struct seg *s, struct hw_cq *cq, bool *noted)
+{
+	uint32_t arm = atomic_load(&cq->armed), moder = atomic_load(&cq->moder), told, ci;
+
+	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &ci))
+		ci = cq->arm_ci;
+	if (!cq_has_news(cq, arm, ci, &told))
+		return UINT64_MAX;
+	if (moder && !moder_over(cq, moder))
+		return timer_ends(cq, moder);
+	*noted = note_over(cq, arm, moder, told);
+	return UINT64_MAX;
+}
+
+uint64_t cq_moder_run(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+{
+	uint32_t arm = atomic_load(&cq->armed), told;
+	bool noted = false;
+	uint64_t due;
+
+	if (!(arm & HW_CQ_WATCHED) && !cq_has_news(cq, arm, cq->arm_ci, &told))
+		return UINT64_MAX;
+	if (cq_lock(s, cq, cqn))
+		return eng_clock() + NSEC_PER_MSEC;
+	due = moder_look(s, cq, &noted);
+	if (due == UINT64_MAX)
+		atomic_fetch_and(&cq->armed, ~(uint32_t)HW_CQ_WATCHED);
+	else
+		atomic_fetch_or(&cq->armed, HW_CQ_WATCHED);
+	cq_unlock(s, cq);
+	if (noted)
+		cq_pay_event(s, cqn, false);
+	return due;
+}
+
+void eng_cq_moderate(struct seg *s, uint32_t cqn, uint32_t moder)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+
+	atomic_store(&cq->moder, moder);
+	/* An event that is delayed now may be due, or sooner than before. */
+	if (atomic_load(&cq->armed) & HW_CQ_ARMED)
+		park_rouse(s, cq->dbr_mem.slot);
+}
+
 static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 {
-	uint32_t rec, arm, was, told;
+	uint32_t rec, arm, was;
 	bool noted;
 
 	if (cq_lock(s, cq, cqn)) {
@@ -155,7 +281,6 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 		return;
 	}
 	cq->arm_ci = rec & CQ_COUNTER;
-	cq->arm_sn = rec >> 28 & 3;
 	was = atomic_load(&cq->armed);
 	do {
 		arm = rec >> 24 & 1 ? HW_CQ_SOLICITED : HW_CQ_ANY;
@@ -166,7 +291,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 	} while (!atomic_compare_exchange_weak(&cq->armed, &was, arm));
 	POINT("cq-armed");
 	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
-	noted = cq_has_news(cq, arm, cq->arm_ci, &told) && cq_note(cq, arm, told);
+	noted = note_news(s, cq, arm);
 	cq_unlock(s, cq);
 	if (noted)
 		cq_pay_event(s, cqn, false);

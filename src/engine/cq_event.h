@@ -12,8 +12,8 @@
  * event was noted and must be paid. A thread that takes the lock over does the same; the second of
  * the two finds it done.
  */
-bool cq_count(struct hw_cq *cq, uint32_t at, uint32_t n, bool solicited);
+bool cq_count(struct seg *s, struct hw_cq *cq, uint32_t at, uint32_t n, bool solicited);
 /* The last holder died. If it died between the index and the event: notes the event. */
-void cq_repair_event(struct hw_cq *cq);
+void cq_repair_event(struct seg *s, struct hw_cq *cq);
 
 #endif

@@ -123,6 +123,8 @@ uint64_t eng_adopt_due(struct seg *s);
 void eng_mkey_fields(struct hw_mkey *mk);
 /* For CREATE_CQ, when hw_cq is filled in: makes the first ARM record recognisable in poll mode. */
 int eng_cq_created(struct seg *s, uint32_t cqn);
+/* Sets hw_cq.moder (HW_CQ_MOD_*). An event that waits comes in time by the new values. */
+void eng_cq_moderate(struct seg *s, uint32_t cqn, uint32_t moder);
 /*
  * RESIZE CQ: put the CQE with opcode 5 into the old buffer and switch, both under the CQ's lock.
  * -ENOSPC: the old buffer is full, or the new one cannot hold the CQEs of the old one.

@@ -270,19 +270,25 @@ static uint64_t serve_cqs(struct seg *s, _Atomic uint32_t *parked)
 
 	seg_for_each_live (s, SEG_T_CQ, i) {
 		struct hw_cq *cq = seg_at(s, SEG_T_CQ, i);
+		uint64_t due;
 
 		if (!mem_is_self(s, cq->dbr_mem))
 			continue;
 		cq_adopt(s, cq, i);
 		if (arm_changed(s, cq, &rec))
 			eng_arm_cq(s, i, rec);
+		due = cq_moder_run(s, cq, i);
 		if (atomic_load(&cq->armed) & CQ_OWES)
 			cq_pay_event(s, i, no_move(&cq->comp));
 		if (!event_pay(s, SEG_T_CQ, i, no_move(&cq->async)) || cq_waits(s, i) ||
 		    atomic_load(&cq->armed) & CQ_OWES || arm_changed(s, cq, &rec)) {
-			atomic_store(parked, 1);
-			next = eng_clock() + NSEC_PER_MSEC;
+			uint64_t soon = eng_clock() + NSEC_PER_MSEC;
+
+			due = soon < due ? soon : due;
 		}
+		if (due != UINT64_MAX)
+			atomic_store(parked, 1);
+		next = due < next ? due : next;
 	}
 	return next;
 }

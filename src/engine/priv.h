@@ -452,6 +452,11 @@ void cq_unlock(struct seg *s, struct hw_cq *cq);
  * evq_push_owed().
  */
 void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake);
+/*
+ * The device thread raises an event whose moderation timer has ended. When to call it again, or
+ * UINT64_MAX.
+ */
+uint64_t cq_moder_run(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /* Repair a CQ whose lock a dead process holds. */
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /* begin + write + commit. -EOVERFLOW also if the buffer is not mapped. */

@@ -62,6 +62,7 @@ void check_send(struct scene *x, bool whole);
 void check_limit(struct scene *x, bool whole);
 void setup_full(struct scene *x);
 void setup_devx(struct scene *x);
+void setup_moderated(struct scene *x);
 void subscribe(struct scene *x, uint32_t hca, uint32_t key, uint32_t id);
 void scene_setup(struct scene *x, void (*body)(struct bed *e));
 /* Sets the scene; the child acts, and at its n-th step does `how`: "kill" or "stop". */

@@ -12,7 +12,8 @@ static bool resized_at(const struct scenario *is, uint32_t n)
 	uint8_t *next = aligned_alloc(4096, 64 << 7);
 	struct t_cq *cq;
 	struct mlx5_cqe64 *c;
-	uint32_t received = 0;
+	uint32_t received = 0, events;
+	bool late;
 	struct scene x = {.is = is};
 	struct seg *s;
 
@@ -23,6 +24,8 @@ static bool resized_at(const struct scenario *is, uint32_t n)
 	assert_int_equal(eng_cq_resize(s, cq->cqn, mem_self(s), (uintptr_t)next, 7, 64), 0);
 	while ((c = t_poll(cq)) && mlx5dv_get_cqe_opcode(c) != MLX5_CQE_RESIZE_CQ)
 		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
+	/* An event that moderation delays need not come any more when its CQE is polled. */
+	late = received && cq->hw->moder;
 	cq->buf = next;
 	cq->log_size = 7;
 	scene_go_on(&x, SIGCONT);
@@ -30,7 +33,8 @@ static bool resized_at(const struct scenario *is, uint32_t n)
 	while ((c = t_poll(cq)))
 		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
 	assert_int_equal(received, 1);
-	assert_int_equal(count_events(&x, cq->evq[0], 0), 1);
+	events = count_events(&x, cq->evq[0], 0);
+	assert_true(events == 1 || (!events && late));
 	goes_on(&x);
 	scene_end(&x);
 	free(next);

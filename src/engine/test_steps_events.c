@@ -368,6 +368,47 @@ static void async_payer_stopped_at_every_step(void **state)
 	at_each_step("async event: stopped", 5, payer_stopped_at);
 }
 
+/* ---- a sender is stopped behind its completion, whose event moderation delays */
+
+/* As soon as the device thread was woken, the event comes in time. False: there is no such step. */
+static bool moderated_stopped_at(uint32_t n, uint32_t *woken)
+{
+	static const struct scenario is = {
+		.st = PRM_ST_RC, .setup = setup_moderated, .act = send_one};
+	struct scene x = {.is = &is};
+	struct seg_proc *me;
+	uint32_t events = 0;
+
+	scene_stop(&x, n);
+	me = seg_proc(seg_of(&x), seg_of(&x)->self);
+	if (atomic_load(&me->parked)) {
+		++*woken;
+		eng_run_due(seg_of(&x)); /* waits for the lock of a stopped holder, or takes it */
+		t_now += 2000000;
+		eng_run_due(seg_of(&x));
+		events = count_events(&x, x.b->cq.evq[0], 0);
+		assert_int_equal(events, 1);
+	}
+	scene_go_on(&x, SIGCONT);
+	settle(&x);
+	assert_int_equal(events + count_events(&x, x.b->cq.evq[0], 0), 1);
+	goes_on(&x);
+	scene_end(&x);
+	return x.stopped;
+}
+
+static void moderated_stopped_at_every_step(void **state)
+{
+	const char *from = getenv("STEP_FROM");
+	uint32_t n = from ? (uint32_t)atoi(from) : 1, woken = 0;
+
+	for (; moderated_stopped_at(n, &woken); n++)
+		assert_true(n < MAX_STEPS);
+	print_message("moderated: stopped at %u steps, behind %u the event is on its way\n", n - 1,
+		      woken);
+	assert_true(n > 5 && woken > 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -375,6 +416,7 @@ int main(void)
 		cmocka_unit_test(killed_around_a_stopped_raiser),
 		cmocka_unit_test(one_of_two_helpers_is_killed),
 		cmocka_unit_test(async_payer_stopped_at_every_step),
+		cmocka_unit_test(moderated_stopped_at_every_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,6 +241,22 @@ static void setup_limit(struct scene *x)
 	assert_int_equal(eng_srq_arm_limit(seg_of(x), x->srq.srqn, RECEIVES), 0);
 }
 
+/* The last event was now, so the next one comes when time has passed. */
+void setup_moderated(struct scene *x)
+{
+	atomic_store(&x->b->cq.hw->moder_pi, atomic_load(&x->b->cq.hw->pi));
+	atomic_store(&x->b->cq.hw->moder_ns, t_now);
+	eng_cq_moderate(seg_of(x), x->b->cq.cqn, 1000 | 10 * HW_CQ_MOD_COUNT);
+	eng_run_due(seg_of(x)); /* the command has woken the device thread */
+}
+
+/* The event comes with the second completion. */
+static void setup_moderated_count(struct scene *x)
+{
+	setup_moderated(x);
+	eng_cq_moderate(seg_of(x), x->b->cq.cqn, 0xfff | 2 * HW_CQ_MOD_COUNT);
+}
+
 static void setup_rtr(struct scene *x)
 {
 	atomic_store(&x->b->hw->state, PRM_QP_STATE_RTR);
@@ -531,6 +547,8 @@ const struct scenario scenarios[] = {
 	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
 	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
 	{"datagram", PRM_ST_UD, false, NULL, send_datagram, check_send},
+	{"send, moderated", PRM_ST_RC, false, setup_moderated, send_one, check_send},
+	{"send, moderated by count", PRM_ST_RC, false, setup_moderated_count, send_one, check_send},
 	{"send to an SRQ", PRM_ST_RC, true, NULL, send_one, check_send},
 	{"SRQ limit", PRM_ST_RC, true, setup_limit, send_one, check_limit},
 	{"first message in RTR", PRM_ST_RC, false, setup_rtr, send_one, check_comm_est},
@@ -730,6 +748,7 @@ void goes_on(struct scene *x)
 	assert_int_equal(x->b->cq.hw->armed & (HW_CQ_OWES | HW_CQ_OWES_DEVX), 0);
 	while (t_poll(&x->b->cq))
 		;
+	atomic_store(&x->b->cq.hw->moder, 0);
 	q->hw->cqn_snd = x->b->cq.cqn;
 	arm(x);
 	assert_int_equal(t_event(x->e->p.t, x->b->cq.evq[0]), -1);

@@ -87,6 +87,8 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(cq_oi, 1);
 	CAP(cq_resize, 1);
 	CAP(cq_moderation, 1);
+	CAP(cq_period_start_from_cqe, 1);
+	CAP(scqe_break_moderation, 1);
 	CAP(cq_eq_remap, 1);
 	CAP(vport_counters, 1);
 	CAP(ud, 1);

@@ -108,6 +108,17 @@ static uint32_t cqe_bytes(const void *cqc)
 	return CQC(cqe_sz) == PRM_CQE_SZ_64 ? 64 : 128;
 }
 
+/* A period or a count of 0 disables moderation; a count of 1 delays nothing. */
+static uint32_t moderation(const void *cqc)
+{
+	uint32_t period = (uint32_t)CQC(cq_period), count = (uint32_t)CQC(cq_max_count);
+
+	if (!period || count <= 1)
+		return 0;
+	return period | count * HW_CQ_MOD_COUNT | (CQC(cq_period_mode) ? HW_CQ_MOD_FROM_CQE : 0u) |
+	       (CQC(scqe_break_moderation_en) ? HW_CQ_MOD_SE_BREAKS : 0u);
+}
+
 static enum fw_r check_cqc(struct fw_call *k, const void *cqc)
 {
 	uint32_t idx;
@@ -122,9 +133,7 @@ static enum fw_r check_cqc(struct fw_call *k, const void *cqc)
 	    CQC(mini_cqe_res_format) != PRM_MINI_CQE_CSUM &&
 	    CQC(mini_cqe_res_format) != PRM_MINI_CQE_CSUM_STRIDX)
 		return FW_R_CQC_COMPRESSION;
-	if (CQC(scqe_break_moderation_en))
-		return FW_R_CQC_BREAK_MODERATION;
-	if (CQC(cq_period_mode))
+	if (CQC(cq_period_mode) > PRM_CQ_PERIOD_FROM_CQE)
 		return FW_R_CQC_PERIOD_MODE;
 	if (CQC(log_cq_size) > k->caps->log_max_cq_sz)
 		return FW_R_CQC_SIZE;
@@ -232,6 +241,7 @@ enum fw_r fw_cmd_create_cq(struct fw_call *k)
 	memcpy(cq->cqc, cqc, sizeof(cq->cqc));
 	fw_refer(k->s, SEG_T_CQ, cq, 1);
 	eng_cq_created(k->s, cqn);
+	eng_cq_moderate(k->s, cqn, moderation(cq->cqc));
 	LAYOUT_SET(create_cq_out, k->out, cqn, cqn);
 	fw_commit(&cq->flags);
 	return FW_R_NONE;
@@ -266,7 +276,8 @@ enum fw_r fw_cmd_query_cq(struct fw_call *k)
 	return FW_R_NONE;
 }
 
-static enum fw_r cq_modify_fields(struct fw_call *k, struct hw_cq *cq, const void *cqc)
+static enum fw_r cq_modify_fields(struct fw_call *k, struct hw_cq *cq, uint32_t cqn,
+				  const void *cqc)
 {
 	uint32_t sel = LAYOUT_GET32(modify_cq_in, k->in, modify_field_select);
 	uint32_t idx;
@@ -274,14 +285,12 @@ static enum fw_r cq_modify_fields(struct fw_call *k, struct hw_cq *cq, const voi
 	if (sel & ~(uint32_t)(PRM_CQ_MODIFY_PERIOD | PRM_CQ_MODIFY_MAX_COUNT | PRM_CQ_MODIFY_OI |
 			      PRM_CQ_MODIFY_EQN | PRM_CQ_MODIFY_PERIOD_MODE))
 		return FW_R_CQ_MODIFY_SELECT;
-	if ((sel & PRM_CQ_MODIFY_PERIOD_MODE) && CQC(cq_period_mode))
+	if ((sel & PRM_CQ_MODIFY_PERIOD_MODE) && CQC(cq_period_mode) > PRM_CQ_PERIOD_FROM_CQE)
 		return FW_R_CQC_PERIOD_MODE;
 	if ((sel & PRM_CQ_MODIFY_EQN) && !fw_eq(k, (uint32_t)CQC(c_eqn), &idx))
 		return FW_R_CQC_EQN;
-	/*
-	 * Moderation limits how long an event may be delayed. The engine delays none, so the values
-	 * are only kept for queries.
-	 */
+	if (sel & PRM_CQ_MODIFY_PERIOD_MODE)
+		LAYOUT_SET(cqc, cq->cqc, cq_period_mode, CQC(cq_period_mode));
 	if (sel & PRM_CQ_MODIFY_PERIOD)
 		LAYOUT_SET(cqc, cq->cqc, cq_period, CQC(cq_period));
 	if (sel & PRM_CQ_MODIFY_MAX_COUNT)
@@ -294,6 +303,7 @@ static enum fw_r cq_modify_fields(struct fw_call *k, struct hw_cq *cq, const voi
 		LAYOUT_SET(cqc, cq->cqc, c_eqn, CQC(c_eqn));
 		cq->eqn = (uint32_t)CQC(c_eqn);
 	}
+	eng_cq_moderate(k->s, cqn, moderation(cq->cqc));
 	return FW_R_NONE;
 }
 
@@ -349,7 +359,7 @@ enum fw_r fw_cmd_modify_cq(struct fw_call *k)
 	cq = fw_cq(k, cqn);
 	if (!cq)
 		return FW_R_CQ_MODIFY_NONE;
-	r = k->op_mod == 1 ? cq_resize(k, cq, cqn, cqc) : cq_modify_fields(k, cq, cqc);
+	r = k->op_mod == 1 ? cq_resize(k, cq, cqn, cqc) : cq_modify_fields(k, cq, cqn, cqc);
 	if (r == 0)
 		k->obj = cqn;
 	return r;

@@ -282,8 +282,6 @@
 	  ALLOWED("0 (hash), 1 (checksum) or 3 (checksum and stride index)"))                      \
 	X(CQC_COLLAPSED, 0x40006, BAD_PARAM, "cqc.cc",                                             \
 	  ALLOWED("0: collapsed CQs are not supported"))                                           \
-	X(CQC_BREAK_MODERATION, 0x40007, BAD_PARAM, "cqc.scqe_break_moderation_en",                \
-	  MUST_BE_0("cap is 0"))                                                                   \
 	X(CQC_STATUS, 0x40008, BAD_PARAM, "cqc.status", ALLOWED("0 at creation"))                  \
 	X(CQ_UMEM_VALID, 0x40009, BAD_PARAM, "create_cq_in.cq_umem_valid", ALLOWED("must be 1"))   \
 	X(CQ_UMEM, 0x4000a, BAD_RES, "create_cq_in.cq_umem_id", NO_SUCH("umem"))                   \
@@ -293,7 +291,7 @@
 	X(CQ_DBR_UMEM, 0x4000d, BAD_RES, "cqc.dbr_umem_id", NO_SUCH("umem"))                       \
 	X(CQ_DBR_FIT, 0x4000e, BAD_PARAM, "cqc.dbr_addr",                                          \
 	  ALLOWED("8 bytes, aligned, inside the umem"))                                            \
-	X(CQC_PERIOD_MODE, 0x4000f, BAD_PARAM, "cqc.cq_period_mode", ALLOWED("0: from EQE"))       \
+	X(CQC_PERIOD_MODE, 0x4000f, BAD_PARAM, "cqc.cq_period_mode", ALLOWED("0, 1"))              \
 	X(CQ_QUERY_NONE, 0x40201, BAD_RES, "query_cq_in.cqn", NO_SUCH("CQ"))                       \
 	X(CQ_NONE, 0x40101, BAD_RES, "destroy_cq_in.cqn", NO_SUCH("CQ"))                           \
 	X(CQ_IN_USE, 0x40102, BAD_RES_STATE, "destroy_cq_in.cqn",                                  \

@@ -59,6 +59,41 @@ static void test_cq_moderation_is_kept(void **state)
 	assert_int_equal(LAYOUT_GET(cqc, cqc, cq_max_count), 5);
 }
 
+/* What the data path makes of the four fields; 0: it delays nothing. */
+static void test_cq_moderation_is_done(void **state)
+{
+	static const struct {
+		uint32_t period, count, mode, breaks, moder;
+	} rows[] = {
+		{17, 5, 0, 0, 17 | 5 * HW_CQ_MOD_COUNT},
+		{17, 5, 1, 0, 17 | 5 * HW_CQ_MOD_COUNT | HW_CQ_MOD_FROM_CQE},
+		{17, 5, 0, 1, 17 | 5 * HW_CQ_MOD_COUNT | HW_CQ_MOD_SE_BREAKS},
+		{0xfff, 0xffff, 1, 1,
+		 0xfff | 0xffff * HW_CQ_MOD_COUNT | HW_CQ_MOD_FROM_CQE | HW_CQ_MOD_SE_BREAKS},
+		{17, 1, 0, 0, 0},
+		{17, 0, 0, 0, 0},
+		{0, 5, 1, 1, 0},
+	};
+	struct env *e = *state;
+	void *cqc = LAYOUT_IN(create_cq_in, cq_context, e->in);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint32_t cqn;
+
+		b_create_cq(e);
+		LAYOUT_SET(cqc, cqc, cq_period, rows[i].period);
+		LAYOUT_SET(cqc, cqc, cq_max_count, rows[i].count);
+		LAYOUT_SET(cqc, cqc, cq_period_mode, rows[i].mode);
+		LAYOUT_SET(cqc, cqc, scqe_break_moderation_en, rows[i].breaks);
+		assert_int_equal(run(e, e->in, IN(create_cq), OUT(create_cq)), FW_OK);
+		cqn = LAYOUT_GET32(create_cq_out, e->out, cqn);
+		assert_int_equal(atomic_load(&hw_cq(&e->s, cqn)->moder), rows[i].moder);
+	}
+	b_modify_cq(e);
+	assert_int_equal(run(e, e->in, IN(modify_cq), OUT(modify_cq)), FW_OK);
+	assert_int_equal(atomic_load(&hw_cq(&e->s, e->cq)->moder), 17 | 5 * HW_CQ_MOD_COUNT);
+}
+
 static void test_cq_resize_moves_to_the_new_buffer(void **state)
 {
 	struct env *e = *state;
@@ -409,6 +444,7 @@ int main(void)
 		env_test(test_cq_query_shows_counters),
 		env_test(test_cq_query_shows_how_it_is_armed),
 		env_test(test_cq_moderation_is_kept),
+		env_test(test_cq_moderation_is_done),
 		env_test(test_cq_resize_moves_to_the_new_buffer),
 		env_test(test_cq_resize_moves_the_reference),
 		env_test(test_both_cqs_of_a_qp_are_held),

@@ -32,7 +32,23 @@ enum {
 	HW_CQ_ARMED = 3,
 	HW_CQ_OWES = 4,      /* a record is owed to the completion channel's queue */
 	HW_CQ_OWES_DEVX = 8, /* an event is owed to DEVX subscribers */
-	HW_CQ_ARM_SEQ = 16,
+	/*
+	 * The device thread of the CQ's process will look at the CQ when its moderation timer ends.
+	 * Only that thread changes this bit.
+	 */
+	HW_CQ_WATCHED = 16,
+	HW_CQ_ARM_SEQ = 32,
+};
+
+/*
+ * hw_cq.moder: moderation of completion events; 0: none, also if the CQC's period or count is 0
+ * ("CQ moderation disabled" in both fields of the PRM).
+ */
+enum {
+	HW_CQ_MOD_PERIOD = 0xfff,      /* microseconds */
+	HW_CQ_MOD_COUNT = 1 << 12,     /* unit of a 16-bit field: CQEs */
+	HW_CQ_MOD_FROM_CQE = 1 << 28,  /* the timer restarts with each CQE, not with each event */
+	HW_CQ_MOD_SE_BREAKS = 1 << 29, /* a solicited CQE has its event at once */
 };
 
 struct hw_cq {
@@ -60,11 +76,13 @@ struct hw_cq {
 	uint32_t ci_cached;
 	_Atomic uint32_t state; /* HW_CQ_ST_* */
 	_Atomic uint32_t armed; /* HW_CQ_*; the arm bits are set under [cq] */
-	uint32_t arm_sn;        /* [cq] */
+	_Atomic uint32_t moder; /* [fw] HW_CQ_MOD_* */
 	uint32_t arm_ci;
 	_Atomic uint32_t told;     /* an event was sent for all CQEs below this index */
 	_Atomic uint32_t sol_pi;   /* 1 + index of the last solicited or error CQE */
 	_Atomic uint32_t arm_seen; /* the ARM record as last read (poll mode) */
+	_Atomic uint32_t moder_pi; /* moderation: the last event came when `pi` had this value */
+	_Atomic uint64_t moder_ns; /* when the timer was restarted (eng_clock()); only goes up */
 	struct hw_evtarget comp, async;
 	uint8_t cqc[64]; /* CQC as created or modified; QUERY_CQ fills in the changing fields */
 } SEG_ELEM;
