@@ -131,6 +131,27 @@ static void test_atomic_caps(void **state)
 	assert_int_equal(LAYOUT_GET(atomic_caps, cap, atomic_size_dc), 0xc);
 }
 
+/* SUPPORT.md gives the reason for each. */
+static void test_caps_of_what_is_not_there_are_0(void **state)
+{
+	struct env *e = *state;
+	const void *cap = LAYOUT_IN(query_hca_cap_out, capability, e->out);
+
+	cmd_init(e, PRM_OP_QUERY_HCA_CAP, 0 << 1 | 1);
+	assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, umr_extended_translation_offset), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, hca_cap_2), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, ats), 0);
+	cmd_init(e, PRM_OP_QUERY_HCA_CAP, 3 << 1 | 1);
+	assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
+	assert_int_equal(LAYOUT_GET(atomic_caps, cap, fetch_add_pci_atomic), 0);
+	assert_int_equal(LAYOUT_GET(atomic_caps, cap, swap_pci_atomic), 0);
+	assert_int_equal(LAYOUT_GET(atomic_caps, cap, compare_swap_pci_atomic), 0);
+	cmd_init(e, PRM_OP_QUERY_HCA_CAP, 0xf << 1 | 1);
+	assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
+	assert_int_equal(LAYOUT_GET(device_mem_cap, cap, memic_operations), 0);
+}
+
 /* pyverbs has a buffer of 2 KiB. */
 static void test_a_caller_with_less_room_gets_the_start_of_the_caps(void **state)
 {
@@ -328,6 +349,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		env_test(test_general_caps_come_from_the_table),
 		env_test(test_atomic_caps),
+		env_test(test_caps_of_what_is_not_there_are_0),
 		env_test(test_unsupported_cap_groups_are_all_zero),
 		env_test(test_event_caps),
 		env_test(test_as_many_windows_as_promised),
