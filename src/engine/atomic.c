@@ -7,6 +7,7 @@
  * 1); answers of 4 bytes are big-endian in any mode, as are the operands in a WQE.
  */
 #include "engine/priv.h"
+#include "segment/adopt.h"
 
 #include <errno.h>
 
@@ -89,11 +90,14 @@ static uint64_t next_value(uint64_t was, const void *arg)
  */
 static bool word_take_over(struct eng_run *r)
 {
-	struct seg_lock *l = mem_word_lock(r->s, r->remote.v[0].va);
+	uint64_t va = r->remote.v[0].va;
+	struct seg_lock *l = mem_word_lock(r->s, va);
+	uint32_t owner = adopt_in_pool(r->s, va, r->atomic.size) ? adopt_owner(r->s, va)
+								 : r->remote.mem[0].slot;
 	const _Atomic uint32_t nobody_noted = 0;
 	uint16_t turn;
 
-	if (!steal(r->s, l, &nobody_noted, r->remote.mem[0].slot, SEG_NONE, &turn))
+	if (!steal(r->s, l, &nobody_noted, owner, SEG_NONE, &turn))
 		return false;
 	seg_unlock_turn(r->s, l, turn);
 	return true;

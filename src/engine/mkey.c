@@ -9,6 +9,7 @@
 #include "hw/mkey.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "segment/near.h"
 #include "util/point.h"
 #include "wire/prm/mkey.h"
 
@@ -93,11 +94,8 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 		return odp_add(l, mk, mk->mem, mk->va + (addr - mk->start), len)
 			       ? ENG_W_WQE_MALFORMED
 			       : ENG_W_NONE;
-	/*
-	 * An atomic uses the owner's address, which is the same for all processes, not an adopted
-	 * one.
-	 */
-	if (!mem_is_self(s, mk->mem) && !(access & HW_ACC_ATOMIC))
+	/* Plain instructions of a stopped thread cannot be revoked, so these do no atomics. */
+	if (!mem_is_self(s, mk->mem) && (!(access & HW_ACC_ATOMIC) || near_ready()))
 		return adopt_add(s, l, mk, mk->va + (addr - mk->start), len, access);
 	return sgl_add(l, mk->mem, mk->va + (addr - mk->start), len) ? ENG_W_WQE_MALFORMED
 								     : ENG_W_NONE;

@@ -205,6 +205,7 @@ static const struct row rows[] = {
 	{{"WRITE to device memory", PRM_ST_RC, false, device_memory, write_stream, NULL}, 0},
 	{{"WRITE to a hole", PRM_ST_RC, false, hole, write_stream, NULL}, 0},
 	{{"atomic", PRM_ST_RC, false, own_memory, add, NULL}, 0},
+	{{"atomic on adopted memory", PRM_ST_RC, false, adopted_memory, add, NULL}, 0},
 	{{"atomic on device memory", PRM_ST_RC, false, device_memory, add, NULL}, 1},
 	{{"a copy of its own beside a window", PRM_ST_RC, false, window, copy_own, NULL}, 0},
 	{{"a window of its own beside a window", PRM_ST_RC, false, window, bind_own, NULL}, 1},

@@ -125,62 +125,6 @@ static void overrun_stopped_at_every_step(void **state)
 	assert_true(n > 5);
 }
 
-/* ---- stopped in an atomic, whose word's lock others need, too */
-
-static void add_one(struct t_qp *from, struct t_qp *to)
-{
-	uint64_t adds[2] = {htobe64(1), 0};
-	struct t_sge answer = t_own(from, 512, 8);
-
-	t_post(from, &(struct t_wr){.opcode = MLX5_OPCODE_ATOMIC_FA,
-				    .fm_ce_se = T_SIG,
-				    .raddr = (uintptr_t)to->mem,
-				    .rkey = to->key,
-				    .operands = adds,
-				    .operands_len = sizeof(adds),
-				    .sge = &answer,
-				    .nsge = 1});
-}
-
-static void setup_add(struct scene *x)
-{
-	memset(x->b->mem, 0, 8);
-	memset(x->e->p.b->mem, 0, 8);
-}
-
-static void act_add(struct scene *x, struct t_qp *c)
-{
-	add_one(c, x->b);
-}
-
-static bool atomic_stopped_at(uint32_t n)
-{
-	static const struct scenario is = {.st = PRM_ST_RC, .setup = setup_add, .act = act_add};
-	struct scene x = {.is = &is};
-	struct t_pair *p;
-	uint64_t sum[2];
-
-	scene_stop(&x, n);
-	p = &x.e->p;
-	/* Another word with the same offset in its page, so with the same lock. */
-	add_one(p->a, p->b);
-	run_out(&x, p->a);
-	assert_non_null(t_poll(&p->a->cq));
-	scene_go_on(&x, SIGCONT);
-	memcpy(&sum[0], x.b->mem, 8);
-	memcpy(&sum[1], p->b->mem, 8);
-	assert_int_equal(sum[0], 1);
-	assert_int_equal(sum[1], 1);
-	assert_int_equal(mem_word_lock(seg_of(&x), (uintptr_t)x.b->mem)->word, 0);
-	scene_end(&x);
-	return x.stopped;
-}
-
-static void atomic_stopped_at_every_step(void **state)
-{
-	at_each_step("atomic: stopped", 5, atomic_stopped_at);
-}
-
 /* ---- stopped, taken over from, and beside another thread of its process when it goes on */
 
 static const char *const sibling_at[] = {"cq-locked", "recv-written", "resp-locked"};
@@ -622,7 +566,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stopped_at_every_step),
 		cmocka_unit_test(overrun_stopped_at_every_step),
-		cmocka_unit_test(atomic_stopped_at_every_step),
 		cmocka_unit_test(stopped_beside_a_sibling),
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(two_stopped_at_every_step),

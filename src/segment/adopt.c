@@ -43,6 +43,15 @@ bool adopt_in_pool(const struct seg *s, uint64_t va, uint64_t len)
 	return va < base + (ADOPT_CHUNKS + 1) * ADOPT_CHUNK && va + len > base;
 }
 
+uint32_t adopt_owner(const struct seg *s, uint64_t va)
+{
+	const struct seg_table_hdr *h = seg_table(s, SEG_T_POOL);
+	uint64_t i = (va - (uintptr_t)s->base - h->elems_off) / h->elem_size;
+	uint32_t owner = seg_owner(s, SEG_T_ADOPT, (uint32_t)i);
+
+	return owner ? owner - 1 : SEG_NONE;
+}
+
 static bool adopt_older(uint64_t use, uint64_t epoch)
 {
 	return (use & SEG_RING_WHO) && !(use & SEG_RING_WAITS) && use >> SEG_RING_BITS < epoch;

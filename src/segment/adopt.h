@@ -62,6 +62,8 @@ uint8_t *adopt_find(const struct seg *s, const struct adopt_run *r, uint32_t gen
 		    uint64_t len, uint64_t *part);
 /* Is the address in this process's mapping of the pool? */
 bool adopt_in_pool(const struct seg *s, uint64_t va, uint64_t len);
+/* The memory slot of the process that has such an address; SEG_NONE: it has ended. */
+uint32_t adopt_owner(const struct seg *s, uint64_t va);
 /* Frees the chunks of processes that have ended. True: some are still in use. (the supervisor) */
 bool adopt_sweep(struct seg *s);
 /* Bytes of the pool that a process uses. */

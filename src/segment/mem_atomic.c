@@ -8,7 +8,9 @@
  * different addresses use the same one. A killed holder leaves nothing to repair: the only store is
  * one aligned word.
  */
+#include "segment/adopt.h"
 #include "segment/mem.h"
+#include "segment/near.h"
 #include "util/point.h"
 
 #include <errno.h>
@@ -74,6 +76,35 @@ static int in_device(struct word *w, uint64_t (*next)(uint64_t was, const void *
 	return r;
 }
 
+static uint64_t load(const void *p, uint32_t size)
+{
+	return size == 8 ? __atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED)
+			 : __atomic_load_n((const uint32_t *)p, __ATOMIC_RELAXED);
+}
+
+/*
+ * Adopted memory of another process: atomic instructions, too. The lock is for those that looked
+ * the word up before it was adopted: they read it first and write it then. A thread that loses the
+ * lock, or its key, has its gate shut, and swaps nothing afterwards.
+ */
+static int adopted(const struct word *w, uint64_t (*next)(uint64_t was, const void *arg),
+		   const void *arg, uint64_t *out)
+{
+	void *p = (void *)(uintptr_t)w->va;
+	uint64_t was = load(p, w->size), seen;
+	int r;
+
+	POINT("word-near");
+	for (;; was = seen) {
+		seen = was;
+		r = near_swap(mem_gate, p, w->size, &seen, next(was, arg));
+		if (r || seen == was)
+			break;
+	}
+	*out = was;
+	return r;
+}
+
 static int foreign(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 		   uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out)
 {
@@ -94,11 +125,12 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out)
 {
 	struct word w = {.s = s, .lock = mem_word_lock(s, va), .va = va, .size = size};
+	bool pool = adopt_in_pool(s, va, size);
 	int r;
 
 	if ((size != 4 && size != 8) || va % size)
 		return -EINVAL;
-	if (mem_is_self(s, m) && mem_in_segment(s, va, size))
+	if (mem_is_self(s, m) && mem_in_segment(s, va, size) && !pool)
 		return in_device(&w, next, arg, out);
 	r = seg_lock_queue(s, w.lock, &w.turn);
 	if (r < 0)
@@ -106,6 +138,8 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	POINT("word-locked");
 	if (!mem_is_self(s, m))
 		r = foreign(s, m, va, size, next, arg, out);
+	else if (pool && mem_gate)
+		r = adopted(&w, next, arg, out);
 	else
 		r = !mem_gate || gate_pass(mem_gate, GATE_OWN) ? own(&w, next, arg, out)
 							       : -ECANCELED;

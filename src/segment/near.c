@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns stores of CQEs to adopted memory, which the engine calls under a CQ's lock; near.S makes
- * them. libc registers each thread for rseq(2) (glibc 2.35 and later).
+ * Owns stores of CQEs to adopted memory, which the engine calls under a CQ's lock, and the swaps of
+ * atomics there; near.S makes them. libc registers each thread for rseq(2) (glibc 2.35 and later).
  */
 #include "segment/near.h"
 
@@ -23,6 +23,8 @@ struct near_thread {
 static _Atomic ptrdiff_t offset;
 
 int near_copy(void *rseq_cs, const void *gate, void *dst, const void *src);
+int near_swap4(void *rseq_cs, const void *gate, void *p, uint64_t *old, uint64_t next);
+int near_swap8(void *rseq_cs, const void *gate, void *p, uint64_t *old, uint64_t next);
 
 /* Looked up, because an older libc has no such symbols. */
 void near_init(void)
@@ -57,6 +59,16 @@ int near_store(struct seg_gate *g, void *dst, const void *src)
 	return near_copy(&thread()->rseq_cs, &g->v[0].iov_len, dst, src) ? -ECANCELED : 0;
 }
 
+int near_swap(struct seg_gate *g, void *p, uint32_t size, uint64_t *old, uint64_t next)
+{
+	void *cs = &thread()->rseq_cs;
+
+	if (!gate_pass(g, 0) ||
+	    (size == 8 ? near_swap8 : near_swap4)(cs, &g->v[0].iov_len, p, old, next))
+		return -ECANCELED;
+	return 0;
+}
+
 #else
 
 void near_init(void)
@@ -69,6 +81,11 @@ bool near_ready(void)
 }
 
 int near_store(struct seg_gate *g, void *dst, const void *src)
+{
+	return -ECANCELED;
+}
+
+int near_swap(struct seg_gate *g, void *p, uint32_t size, uint64_t *old, uint64_t next)
 {
 	return -ECANCELED;
 }

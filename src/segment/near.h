@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * CQEs in adopted memory (adopt.h), which this process has mapped. A copy by the kernel can be
- * revoked while its thread is stopped (gate.h); so can these stores: they are a restartable
- * sequence (rseq(2)), which a thread that was interrupted begins anew, with another look at its
+ * CQEs and atomics in adopted memory (adopt.h), which this process has mapped. A copy by the kernel
+ * can be revoked while its thread is stopped (gate.h); so can these stores: they are restartable
+ * sequences (rseq(2)), which a thread that was interrupted begins anew, with another look at its
  * gate.
  */
 #ifndef SOFTHCA_SEGMENT_NEAR_H
@@ -21,5 +21,10 @@ bool near_ready(void);
  * is, and the last quadword is not stored.
  */
 int near_store(struct seg_gate *g, void *dst, const void *src);
+/*
+ * Compare-and-swap of 4 or 8 aligned bytes, unless the gate is shut: *old becomes the previous
+ * value; `next` is stored if that equals the expected one. 0; -ECANCELED: nothing is stored.
+ */
+int near_swap(struct seg_gate *g, void *p, uint32_t size, uint64_t *old, uint64_t next);
 
 #endif
