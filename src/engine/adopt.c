@@ -61,15 +61,6 @@ static bool is_there(const struct seg_proc *p, struct mem_slot mem)
 	       !seg_proc_life_ended(p);
 }
 
-/* Adds a part of a range: adopted bytes at their address in this process, others at the owner's. */
-static enum eng_why add_part(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
-			     uint64_t va, uint64_t len, uint64_t *part)
-{
-	uint8_t *at = adopt_find(s, &mk->run, mk->gen, va, len, part);
-
-	return at ? sgl_add(l, mem_self(s), (uintptr_t)at, *part) : sgl_add(l, mk->mem, va, *part);
-}
-
 /* A small message to a receive is written in one system call, together with its CQE. */
 static bool goes_with_cqe(uint32_t access, uint64_t len)
 {
@@ -86,11 +77,14 @@ enum eng_why adopt_add(struct seg *s, struct eng_sgl *l, struct hw_mkey *mk, uin
 	    !is_there(p, mk->mem) || l->n + 3 > ENG_MAX_SG ||
 	    (!l->near && goes_with_cqe(access, len)))
 		return sgl_add(l, mk->mem, va, len) ? ENG_W_WQE_MALFORMED : ENG_W_NONE;
-	if (!atomic_load_explicit(&mk->run.word, memory_order_relaxed))
-		warm_key(s, mk, p, va);
-	for (; len; va += part, len -= part)
-		if (add_part(s, l, mk, va, len, &part))
+	for (uint64_t end = va + len; va < end; va += part) {
+		uint8_t *at = adopt_find(s, &mk->run, mk->gen, va, end - va, &part);
+
+		if (!at)
+			warm_key(s, mk, p, va);
+		if (sgl_add(l, at ? mem_self(s) : mk->mem, at ? (uintptr_t)at : va, part))
 			return ENG_W_WQE_MALFORMED;
+	}
 	return ENG_W_NONE;
 }
 
@@ -214,8 +208,11 @@ static uint64_t take_wanted(struct seg *s, struct seg_proc *me)
 
 	if (want && is_early(&take_later))
 		return take_later.at;
-	while (want && rc > 0)
+	while (want && rc > 0) {
 		rc = take(s, want - 1);
+		if (rc > 0)
+			take_later.gap = 0;
+	}
 	if (want && rc == -EAGAIN && take_later.gap < TAKE_MAX_NS)
 		return put_off(&take_later, TAKE_NS, TAKE_MAX_NS);
 	take_later.gap = 0;

@@ -9,6 +9,7 @@
 #include "segment/near.h"
 #include "util/for_tests.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -399,6 +400,83 @@ static void a_fork_has_its_own_copy(void **state)
 	tb_destroy(t);
 }
 
+/* ---- a key of two batches, of which one is adopted */
+
+#define BIG (2 * ADOPT_BATCH * ADOPT_CHUNK)
+
+static void asked_for_the_rest(struct bed *e)
+{
+	struct seg *s = &e->p.t->s;
+	struct seg_proc *me = seg_proc(s, s->self);
+
+	CHECK(await(e->go[0]));
+	CHECK(atomic_load(&me->adopt_want) == 1 + (e->board->key >> 8));
+	while (atomic_load(&me->adopt_want))
+		eng_adopt_due(s);
+	CHECK(adopt_bytes(s, s->self) == BIG + ADOPT_CHUNK);
+	tell(e->tell[1]);
+}
+
+static void big_owner(struct bed *e)
+{
+	struct seg *s = &e->p.t->s;
+	struct seg_proc *me = seg_proc(s, s->self);
+	struct adopt_key k;
+	struct hw_mkey *mk;
+	struct t_qp *b;
+	uint8_t *mem;
+	int rc;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	b = child_qp(e, PRM_ST_RC, NULL);
+	adopt_key(s, t_key(e->p.t, b->hw->pdn, b->mem, ADOPT_CHUNK, ALL));
+	mem = mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(mem != MAP_FAILED && !madvise(mem, BIG, MADV_NOHUGEPAGE));
+	e->board->key = t_key(e->p.t, b->hw->pdn, mem, BIG, ALL);
+	e->board->mem = (uintptr_t)mem;
+	atomic_store(&me->adopt_after, 1);
+	atomic_store(&me->adopt_queues, 1);
+	mk = hw_mkey(s, e->board->key);
+	k = (struct adopt_key){&mk->run, &mk->gen, &mk->valid, 0, e->board->key >> 8, mk->gen};
+	while ((rc = adopt_take(s, &k, mk->va, mk->len)) == -EAGAIN)
+		;
+	CHECK(rc == 1 && adopt_bytes(s, s->self) > BIG &&
+	      (mk->run.word & 0xffff) * 2 == BIG / ADOPT_PAGE);
+	t_rts(b, e->p.a);
+	tell(e->tell[1]);
+	asked_for_the_rest(e);
+	CHECK((mk->run.word & 0xffff) == BIG / ADOPT_PAGE);
+}
+
+static void write_end(struct bed *e)
+{
+	struct t_sge from = t_own(e->p.a, 0, 64);
+	struct t_wr wr = {.opcode = MLX5_OPCODE_RDMA_WRITE,
+			  .fm_ce_se = T_SIG,
+			  .raddr = e->board->mem + BIG - 64,
+			  .rkey = e->board->key,
+			  .sge = &from,
+			  .nsge = 1};
+
+	t_expect_done(e->p.a, MLX5_OPCODE_RDMA_WRITE, t_post(e->p.a, &wr));
+}
+
+/* Pages in use may have kept a key from being adopted as a whole. */
+static void the_rest_of_a_key_is_asked_for(void **state)
+{
+	struct bed *e;
+
+	bed_setup(state);
+	e = *state;
+	spawn(e, big_owner);
+	connect_to_child(e);
+	write_end(e);
+	tell(e->go[1]);
+	assert_true(await(e->tell[0]));
+	EXPECT_OK(e);
+	bed_teardown(state);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +487,7 @@ int main(void)
 		cmocka_unit_test(killed_while_it_gives_back),
 		cmocka_unit_test(a_queue_while_it_is_adopted),
 		cmocka_unit_test(a_queue_while_it_is_given_back),
+		cmocka_unit_test(the_rest_of_a_key_is_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

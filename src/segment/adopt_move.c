@@ -23,9 +23,14 @@
 #define TURN_NS (8 * NSEC_PER_MSEC) /* a thread in a copy may wait for a processor */
 #define FORCED_NS (2 * NSEC_PER_SEC)
 #define LOOK_NS NSEC_PER_MSEC /* after this time, check whether the threads are stopped */
-#define PATIENT_TRIES 4
+#define PATIENT_TRIES 2
 
 static uint32_t tries; /* how often in a row copies by other processes prevented a move */
+/*
+ * Moves that wait for such a copy to end, since copies were too long for PATIENT_TRIES tries: those
+ * of one object.
+ */
+static uint32_t patient;
 
 /* ---- threads of other processes */
 
@@ -140,6 +145,23 @@ static int swap_in(const struct seg *s, const struct adopt_piece *p)
 	return r;
 }
 
+/* Prevented too often: wait in the next moves. */
+static void keep_trying(void)
+{
+	if (++tries < PATIENT_TRIES)
+		return;
+	tries = 0;
+	patient = ADOPT_RUN_MAX;
+}
+
+void adopt_others_in(struct seg *s)
+{
+	struct seg_proc *me = seg_proc(s, s->self);
+
+	if (me)
+		atomic_store(&me->moving, 0);
+}
+
 int adopt_piece_take(struct seg *s, const struct adopt_piece *p)
 {
 	struct seg_proc *me = seg_proc(s, s->self);
@@ -150,12 +172,12 @@ int adopt_piece_take(struct seg *s, const struct adopt_piece *p)
 		*(volatile uint8_t *)(pool + i) = 0; /* present before anybody waits */
 	if (!me || !adopt_window_open(p->va, p->va + p->len))
 		return r;
-	if (others_out(s, me, tries > PATIENT_TRIES ? THREADS_NS : 0)) {
+	if (others_out(s, me, patient ? THREADS_NS : 0)) {
 		tries = 0;
+		patient -= !!patient;
 		r = swap_in(s, p);
-		atomic_store(&me->moving, 0);
 	} else {
-		tries++;
+		keep_trying();
 	}
 	adopt_window_close();
 	if (!r) {
@@ -217,6 +239,6 @@ int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t call
 
 void adopt_move_forked(const struct adopt_piece *p)
 {
-	tries = 0;
+	tries = patient = 0;
 	BUG_ON(move(p->park, p->len, (void *)p->va, 0) < 0);
 }

@@ -217,6 +217,7 @@ static int take_range(const struct adopt_key *k, struct run *run, uint64_t from,
 				      memory_order_release);
 		POINT("adopt-published");
 	}
+	adopt_others_in(own.s);
 	if (at < to)
 		sys_munmap(park + (at - from), to - at);
 	return r;
@@ -271,8 +272,10 @@ static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 		return -ENOSPC;
 	from = r->va + r->pages * ADOPT_PAGE;
 	end = r->va + r->planned * ADOPT_PAGE;
-	if (from >= end)
+	if (from >= end) {
+		atomic_store(&k->run->heat, ADOPT_BARRED); /* nothing more to ask for */
 		return 0;
+	}
 	to = end - from > ADOPT_BATCH * ADOPT_CHUNK ? from + ADOPT_BATCH * ADOPT_CHUNK : end;
 	rc = may_take(from, to);
 	if (!rc)

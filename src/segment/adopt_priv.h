@@ -39,9 +39,11 @@ static inline uint8_t *adopt_pool_of(const struct seg *s, const struct adopt_pie
 
 /*
  * 0: the pages are in the pool, which is mapped in their place. -EBUSY: the program or another
- * process uses them just now; else not possible.
+ * process uses them just now; else not possible. Copies by other processes wait until
+ * adopt_others_in(), so that the next piece need not wait for another long one to end.
  */
 int adopt_piece_take(struct seg *s, const struct adopt_piece *p);
+void adopt_others_in(struct seg *s);
 /* The way back; the program's system calls are waited for. 0, -EBUSY, -ENOMEM. */
 int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t calls_ns);
 /* Waits for threads of other processes that may use what they have looked up. */

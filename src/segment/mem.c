@@ -24,7 +24,7 @@ static_assert(sizeof(struct mem_vec) == sizeof(struct iovec) &&
 	      "a mem_vec is passed to the kernel as an iovec");
 
 #define BOUNCE 4096
-#define MOVING_NS NSEC_PER_MSEC /* longer than it takes to move a piece */
+#define MOVING_NS NSEC_PER_MSEC /* longer than it takes to move a few pieces */
 #define PAGE UINT64_C(4096)
 /* process_vm_rw_single_vec() pins 1024 pages before it copies the first byte. */
 #define TOUCH_MAX (512 * PAGE)
