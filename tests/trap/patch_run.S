@@ -5,6 +5,7 @@
 #define RED 144
 #define K 272
 #define VEC 336
+#define NARROW 2384
 
 	.bss
 	.balign	64
@@ -65,7 +66,10 @@ run_site:
 2:	.irp	n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
 	vmovdqu	VEC+64*\n(%rdi), %ymm\n
 	.endr
-3:	pushq	FLAGS(%rdi)
+3:	cmpq	$0, NARROW(%rdi)
+	je	6f
+	vzeroupper
+6:	pushq	FLAGS(%rdi)
 	.irp	n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15
 	mov	RED+8*\n(%rdi), %rax
 	mov	%rax, 8*\n-128(%rsp)

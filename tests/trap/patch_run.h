@@ -16,6 +16,7 @@ struct run {
 	uint64_t red[16]; /* the red zone below the stack pointer */
 	uint64_t k[8];
 	uint8_t vec[32][64]; /* vector registers, as far as the CPU has them */
+	uint64_t narrow;     /* the processor knows that registers 0 to 15 end after 128 bits */
 };
 
 void run_site(struct run *r);

@@ -159,6 +159,9 @@ static void random_run(struct run *r, uint8_t *code, unsigned int seed)
 	/* status flags, and direction */
 	r->flags = (r->flags & 0xcd5) | 0x202;
 	r->code = code;
+	r->narrow &= 1;
+	for (int i = 0; i < 16 && r->narrow; i++)
+		memset(r->vec[i] + 16, 0, sizeof(r->vec[i]) - 16);
 }
 
 static void every_form(void **state)

@@ -26,6 +26,61 @@
 #define REDZONE 128
 #define SLOW 13
 
+/* Where vector registers are kept without XSAVE. */
+#define V_HIGH 1024	/* zmm16 to zmm31 */
+#define V_MASKS 2048
+#define V_INUSE 2112
+#define V_MXCSR 2116
+#define UPPER 0x44	/* XINUSE: bits 128 to 511 of zmm0 to zmm15 may differ from 0 */
+
+	.macro	KEEP ins, reg
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	\ins	%\reg\n, 64 * \n(%rsp)
+	.endr
+	.endm
+
+	.macro	FETCH ins, reg
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
+	\ins	64 * \n(%rsp), %\reg\n
+	.endr
+	.endm
+
+/* Registers whose upper parts are 0 stay so, which later SSE instructions are faster with. */
+	.macro	VECTORS_KEEP
+	mov	$1, %ecx
+	xgetbv
+	mov	%eax, V_INUSE(%rsp)
+	test	$UPPER, %al
+	jz	3f
+	KEEP	vmovdqa64, zmm
+	jmp	4f
+3:	KEEP	vmovdqa, xmm
+4:	.irp	n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	vmovdqa64 %zmm\n, V_HIGH + 64 * (\n - 16)(%rsp)
+	.endr
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
+	kmovq	%k\n, V_MASKS + 8 * \n(%rsp)
+	.endr
+	stmxcsr	V_MXCSR(%rsp)
+	vzeroupper
+	.endm
+
+	.macro	VECTORS_FETCH
+	vzeroupper
+	testb	$UPPER, V_INUSE(%rsp)
+	jz	3f
+	FETCH	vmovdqa64, zmm
+	jmp	4f
+3:	FETCH	vmovdqa, xmm
+4:	.irp	n, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	vmovdqa64 V_HIGH + 64 * (\n - 16)(%rsp), %zmm\n
+	.endr
+	.irp	n, 0, 1, 2, 3, 4, 5, 6, 7
+	kmovq	V_MASKS + 8 * \n(%rsp), %k\n
+	.endr
+	ldmxcsr	V_MXCSR(%rsp)
+	.endm
+
 	.text
 	.globl	patch_entry
 	.hidden	patch_entry
@@ -62,6 +117,15 @@ patch_entry:
 	jz	.Lslow
 
 	mov	%rax, %rsp
+	cmpb	$0, patch_moves(%rip)
+	je	.Lxsave
+	VECTORS_KEEP
+	mov	%rbx, %rdi
+	call	patch_ring
+	VECTORS_FETCH
+	jmp	.Lrung
+
+.Lxsave:
 	xor	%ecx, %ecx
 	mov	%rcx, 512(%rsp)
 	mov	%rcx, 520(%rsp)
@@ -84,6 +148,7 @@ patch_entry:
 	mov	patch_xmask+4(%rip), %edx
 	xrstor64 (%rsp)
 
+.Lrung:
 	mov	%rbx, %rsp
 	mov	%rbx, %rdi
 	and	$-16, %rsp

@@ -52,12 +52,28 @@ static bool patch_on;
 uint64_t patch_xmask;
 uint32_t patch_xbytes;
 bool patch_xsavec;
+bool patch_moves;
 
 /* ---- what the processor and the kernel must have */
 
 static void cpuid(uint32_t leaf, uint32_t sub, uint32_t r[4])
 {
 	__asm__("cpuid" : "=a"(r[0]), "=b"(r[1]), "=c"(r[2]), "=d"(r[3]) : "a"(leaf), "c"(sub));
+}
+
+/* XCR0: x87, SSE, AVX, the three parts of AVX-512. */
+#define X_AVX512 UINT64_C(0xe7)
+
+/* AVX-512 with masks of 64 bits, XGETBV of what is in use, and nothing that is not known here. */
+static bool can_move(void)
+{
+	uint32_t r[4];
+
+	cpuid(0xd, 1, r);
+	if (patch_xmask != X_AVX512 || !(r[0] & 1u << 2))
+		return false;
+	cpuid(7, 0, r);
+	return r[1] & 1u << 16 && r[1] & 1u << 30;
 }
 
 /* Everything but PKRU and the AMX tiles, which the engine never touches. */
@@ -87,6 +103,7 @@ static bool find_xsave(void)
 	cpuid(0xd, 1, r);
 	patch_xsavec = r[0] & 2;
 	patch_xbytes = plain > compact ? plain : compact;
+	patch_moves = can_move();
 	return patch_xbytes <= STACK_XSAVE_BYTES;
 }
 
