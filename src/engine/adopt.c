@@ -255,7 +255,7 @@ static struct seg_proc *proc_of(struct seg *s, uint32_t pid)
 		struct seg_proc *p = seg_at(s, SEG_T_PROC, i);
 
 		if (p->pid == pid && p->pid_ns == s->pid_ns && i != s->self &&
-		    atomic_load(&p->state) == SEG_PROC_LIVE && atomic_load(&p->adopt_after))
+		    atomic_load(&p->state) == SEG_PROC_LIVE && atomic_load(&p->adopt_queues))
 			return p;
 	}
 	return NULL;

@@ -768,6 +768,7 @@ void adopt_key(struct seg *s, uint32_t key)
 	fault_handler();
 	adopt_init(s, true);
 	atomic_store(&seg_proc(s, s->self)->adopt_after, UINT32_MAX);
+	atomic_store(&seg_proc(s, s->self)->adopt_queues, UINT32_MAX);
 	atomic_store(&mk->hint, mk->va);
 	do
 		rc = adopt_take(s, &k, mk->va, mk->len);

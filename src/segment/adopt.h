@@ -102,6 +102,11 @@ bool adopt_give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *
 /* Call before a system call that changes mappings: gives back all objects with pages in the range.
  */
 void adopt_keep_out(const void *from, size_t len);
+/*
+ * The same, and until adopt_call_end() of the result no pages of the range are moved. Around calls
+ * that unmap or replace.
+ */
+int adopt_change_begin(const void *from, size_t len);
 /* From now on nothing is adopted in this process, and nothing stays adopted. */
 void adopt_never(void);
 bool adopt_any(void);
@@ -134,6 +139,8 @@ void adopt_forked(void);
 bool adopt_maps_allow(uint64_t from, uint64_t to);
 /* Is [from, to) still a mapping of `fd` at `offset`? */
 bool adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset);
+/* Is nothing mapped in [from, to)? */
+bool adopt_maps_hole(uint64_t from, uint64_t to);
 /* Is the range of the segment mapped outside of this process's mapping of the whole? */
 bool adopt_maps_elsewhere(const struct seg *s, uint64_t offset, uint64_t len);
 

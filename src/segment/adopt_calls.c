@@ -8,6 +8,7 @@
  */
 #include "segment/adopt_priv.h"
 #include "segment/mem.h"
+#include "util/clock.h"
 #include "util/sys.h"
 #include "util/tls.h"
 
@@ -16,8 +17,9 @@
 #define MARKS 64
 #define CLAIMED 1 /* `hi` of a mark that is being filled in */
 #define SPINS 64
+#define CHANGES_NS (20 * NSEC_PER_MSEC)
 
-_Atomic uint32_t adopt_on, adopt_may;
+_Atomic uint32_t adopt_on, adopt_may, adopt_taken;
 
 static struct {
 	_Atomic uint32_t turn; /* odd while a window is open */
@@ -27,8 +29,15 @@ static struct {
 	struct {
 		_Atomic uint64_t lo, hi; /* hi 0: free */
 		_Atomic int tid;
+		_Atomic bool change; /* the call changes mappings */
 	} mark[MARKS];
 } win;
+
+/* The mappings of [lo, hi) are being looked at; a call that changes them counts itself. */
+static struct {
+	_Atomic uint64_t lo, hi;
+	_Atomic uint32_t changed;
+} watch;
 
 static TLS_IE uint32_t my_mark, my_turn;
 static TLS_IE int my_tid;
@@ -47,18 +56,40 @@ static bool is_stale(int k, uint64_t end)
 	       atomic_compare_exchange_strong(&win.mark[k].hi, &end, 0);
 }
 
-static bool in_use(uint64_t lo, uint64_t hi)
+static bool in_use(uint64_t lo, uint64_t hi, bool changes_only)
 {
 	if (atomic_load(&win.unmarked))
 		return true;
 	for (int k = 0; k < MARKS; k++) {
 		uint64_t end = atomic_load(&win.mark[k].hi);
 
+		if (end && end != CLAIMED && changes_only && !atomic_load(&win.mark[k].change))
+			continue;
 		if ((end == CLAIMED || (end > lo && atomic_load(&win.mark[k].lo) < hi)) &&
 		    !is_stale(k, end))
 			return true;
 	}
 	return false;
+}
+
+bool adopt_watch(uint64_t lo, uint64_t hi)
+{
+	uint64_t end = clock_now_ns() + CHANGES_NS;
+
+	atomic_store(&watch.changed, 0);
+	atomic_store(&watch.lo, lo);
+	atomic_store(&watch.hi, hi);
+	while (in_use(lo, hi, true)) {
+		if (clock_now_ns() >= end)
+			return false;
+		sys_call(SYS_sched_yield);
+	}
+	return true;
+}
+
+bool adopt_watch_changed(void)
+{
+	return atomic_load(&watch.changed) != 0;
 }
 
 bool adopt_window_open(uint64_t lo, uint64_t hi)
@@ -67,7 +98,7 @@ bool adopt_window_open(uint64_t lo, uint64_t hi)
 	atomic_store(&win.lo, lo);
 	atomic_store(&win.hi, hi);
 	atomic_fetch_add(&win.turn, 1);
-	if (!in_use(lo, hi))
+	if (!in_use(lo, hi, false))
 		return true;
 	adopt_window_close();
 	return false;
@@ -109,14 +140,12 @@ bool adopt_fault(uintptr_t addr)
 	return true;
 }
 
-int adopt_call_begin(const void *p, size_t n)
+/* Waits for a window over [lo, hi). The result is for adopt_call_end(). */
+static int mark_call(uint64_t lo, uint64_t hi, bool change)
 {
-	uint64_t lo = (uintptr_t)p, hi = lo + n, none;
 	int mark = MARKS;
+	uint64_t none;
 
-	if (__builtin_expect(!atomic_load_explicit(&adopt_on, memory_order_relaxed), 1) || !n ||
-	    hi <= lo)
-		return -1;
 	if (__builtin_expect(!my_tid, 0))
 		my_tid = (int)sys_call(SYS_gettid);
 	for (uint32_t i = 0; i < MARKS && mark == MARKS; i++) {
@@ -126,6 +155,7 @@ int adopt_call_begin(const void *p, size_t n)
 		if (atomic_compare_exchange_strong(&win.mark[k].hi, &none, CLAIMED)) {
 			atomic_store(&win.mark[k].lo, lo);
 			atomic_store(&win.mark[k].tid, my_tid);
+			atomic_store(&win.mark[k].change, change);
 			atomic_store(&win.mark[k].hi, hi);
 			my_mark = k;
 			mark = (int)k;
@@ -137,6 +167,38 @@ int adopt_call_begin(const void *p, size_t n)
 	     turn = atomic_load(&win.turn))
 		if (!wait_for_window(turn))
 			break;
+	return mark;
+}
+
+int adopt_call_begin(const void *p, size_t n)
+{
+	uint64_t lo = (uintptr_t)p, hi = lo + n;
+
+	if (__builtin_expect(!atomic_load_explicit(&adopt_on, memory_order_relaxed), 1) || !n ||
+	    hi <= lo)
+		return -1;
+	return mark_call(lo, hi, false);
+}
+
+int adopt_change_begin(const void *p, size_t n)
+{
+	uint64_t lo = (uintptr_t)p, hi = lo + n;
+	uint32_t taken;
+	int mark;
+
+	if (__builtin_expect(!atomic_load_explicit(&adopt_may, memory_order_relaxed), 1) || !n ||
+	    hi <= lo)
+		return -1;
+	for (;;) {
+		taken = atomic_load(&adopt_taken);
+		adopt_keep_out(p, n);
+		mark = mark_call(lo, hi, true);
+		if (atomic_load(&adopt_taken) == taken)
+			break;
+		adopt_call_end(mark);
+	}
+	if (atomic_load(&watch.lo) < hi && lo < atomic_load(&watch.hi))
+		atomic_fetch_add(&watch.changed, 1);
 	return mark;
 }
 

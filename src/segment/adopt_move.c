@@ -172,13 +172,17 @@ int adopt_piece_take(struct seg *s, const struct adopt_piece *p)
 		*(volatile uint8_t *)(pool + i) = 0; /* present before anybody waits */
 	if (!me || !adopt_window_open(p->va, p->va + p->len))
 		return r;
-	if (others_out(s, me, patient ? THREADS_NS : 0)) {
+	if (adopt_watch_changed()) {
+		; /* another mapping may be there by now */
+	} else if (others_out(s, me, patient ? THREADS_NS : 0)) {
 		tries = 0;
 		patient -= !!patient;
 		r = swap_in(s, p);
 	} else {
 		keep_trying();
 	}
+	if (!r)
+		atomic_fetch_add(&adopt_taken, 1);
 	adopt_window_close();
 	if (!r) {
 		/* A child of a fork that bypassed our wrappers gets a hole here, not our memory. */
@@ -229,7 +233,9 @@ int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t call
 		*(volatile uint8_t *)(p->park + i) = 0;
 	if (!me || !calls_out(p, calls_ns))
 		return r;
-	if (others_out(s, me, FORCED_NS)) {
+	if (adopt_watch_changed()) {
+		r = -ESTALE;
+	} else if (others_out(s, me, FORCED_NS)) {
 		r = swap_out(s, p);
 		atomic_store(&me->moving, 0);
 	}

@@ -38,6 +38,12 @@ static struct {
 	_Atomic uint32_t lock;
 	_Atomic uint32_t n;
 	_Atomic uint32_t never;
+	_Atomic uint64_t lo, hi; /* all pieces lie in between */
+	/*
+	 * A thread is in fork() and has the lock. Others do not wait for it with locks of libc's
+	 * allocator, which fork() wants; they note that they have changed mappings.
+	 */
+	_Atomic bool in_fork, changed_in_fork;
 	bool unwaited; /* pieces are being given back that other processes may still use */
 	struct adopt_piece piece[ADOPT_OWN_MAX];
 	uint32_t runs;
@@ -59,6 +65,23 @@ static uint64_t own_lock(void)
 	while (atomic_exchange(&own.lock, 1))
 		sys_call(SYS_sched_yield);
 	return old;
+}
+
+/* False: a thread is in fork(). */
+static bool own_lock_unless_forking(uint64_t *old)
+{
+	uint64_t all = ~SIG_SYNC;
+
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, old, 8);
+	while (atomic_exchange(&own.lock, 1)) {
+		if (atomic_load(&own.in_fork)) {
+			atomic_store(&own.changed_in_fork, true);
+			sys_call(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, 8);
+			return false;
+		}
+		sys_call(SYS_sched_yield);
+	}
+	return true;
 }
 
 static void own_unlock(uint64_t mask)
@@ -189,6 +212,14 @@ static struct run *plan(const struct adopt_key *k, uint64_t va, uint64_t len)
 	return r;
 }
 
+static void add_to_hull(const struct adopt_piece *p)
+{
+	if (!own.n || p->va < own.lo)
+		atomic_store(&own.lo, p->va);
+	if (!own.n || p->va + p->len > own.hi)
+		atomic_store(&own.hi, p->va + p->len);
+}
+
 /* 0: all of it; -errno: stopped at a piece that could not be taken. */
 static int take_range(const struct adopt_key *k, struct run *run, uint64_t from, uint64_t to,
 		      uint8_t *park)
@@ -210,6 +241,7 @@ static int take_range(const struct adopt_key *k, struct run *run, uint64_t from,
 		r = own.n < ADOPT_OWN_MAX ? adopt_piece_take(own.s, p) : -ENOSPC;
 		if (r)
 			break;
+		add_to_hull(p);
 		atomic_fetch_add(&own.n, 1);
 		at += n;
 		run->pages = (uint32_t)((at - run->va) / ADOPT_PAGE);
@@ -277,7 +309,7 @@ static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 		return 0;
 	}
 	to = end - from > ADOPT_BATCH * ADOPT_CHUNK ? from + ADOPT_BATCH * ADOPT_CHUNK : end;
-	rc = may_take(from, to);
+	rc = adopt_watch(from, to) ? may_take(from, to) : -EBUSY;
 	if (!rc)
 		park = sys_mmap(NULL, to - from, PROT_NONE,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -296,8 +328,11 @@ static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 
 /* ---- giving back */
 
-static bool piece_is_ours(const struct adopt_piece *p, uint64_t len)
+/* 1: it is; 0: it is not; -EBUSY: its mapping is being changed. */
+static int piece_is_ours(const struct adopt_piece *p, uint64_t len)
 {
+	if (!adopt_watch(p->va, p->va + len))
+		return -EBUSY;
 	return adopt_maps_are(p->va, p->va + len, own.s->fd, p->offset);
 }
 
@@ -328,9 +363,10 @@ static int return_rest(const struct adopt_piece *p, uint64_t calls_ns)
 		one.offset += i;
 		one.park += i;
 		one.len = ADOPT_PAGE;
-		if (piece_is_ours(&one, ADOPT_PAGE))
+		r = piece_is_ours(&one, ADOPT_PAGE);
+		if (r > 0)
 			r = adopt_piece_return(own.s, &one, calls_ns);
-		else
+		else if (!r)
 			sys_munmap(one.park, ADOPT_PAGE);
 	}
 	return r;
@@ -347,9 +383,12 @@ static void keep_if_mapped(const struct adopt_piece *p)
 		a->kept = 1;
 }
 
-static void give_back_piece(struct adopt_piece *p, bool ours, uint64_t calls_ns)
+/* ours: as piece_is_ours() says. */
+static void give_back_piece(struct adopt_piece *p, int ours, uint64_t calls_ns)
 {
-	int r = ours ? adopt_piece_return(own.s, p, calls_ns) : return_rest(p, calls_ns);
+	int r = ours > 0 ? adopt_piece_return(own.s, p, calls_ns)
+		: ours   ? ours
+			 : return_rest(p, calls_ns);
 
 	if (r) {
 		TRACE(LOG_MEM, "%s 0x%x: pages at 0x%llx cannot be given back now: %d",
@@ -456,8 +495,9 @@ static void keep_queues(void)
 static bool give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *arg, bool unused,
 		      uint64_t calls_ns)
 {
-	bool ours = false, all;
 	uint32_t checked = 0;
+	int ours = 0;
+	bool all;
 
 	if (!choose(want, arg))
 		return free_chunks();
@@ -551,15 +591,24 @@ static bool in_range(void *arg, uint32_t obj, uint32_t gen)
 	return false;
 }
 
+static bool any_in_range(const struct range *r)
+{
+	for (uint32_t i = 0; i < own.n; i++)
+		if (own.piece[i].va < r->hi && r->lo < own.piece[i].va + own.piece[i].len)
+			return true;
+	return false;
+}
+
 void adopt_keep_out(const void *from, size_t len)
 {
 	struct range r = {(uintptr_t)from, (uintptr_t)from + len};
 	uint64_t mask;
 
-	if (!adopt_any() || r.hi <= r.lo || forking)
+	if (!adopt_any() || r.hi <= r.lo || forking || r.lo >= atomic_load(&own.hi) ||
+	    r.hi <= atomic_load(&own.lo) || !own_lock_unless_forking(&mask))
 		return;
-	mask = own_lock();
-	give_back(in_range, &r, false, CALLS_NS);
+	if (any_in_range(&r))
+		give_back(in_range, &r, false, CALLS_NS);
 	own_unlock(mask);
 }
 
@@ -589,6 +638,8 @@ void adopt_forking(void)
 		return;
 	fork_mask = own_lock();
 	forking = true;
+	atomic_store(&own.changed_in_fork, false);
+	atomic_store(&own.in_fork, true);
 	for (uint32_t i = 0; i < own.n; i++)
 		memcpy(own.piece[i].park, adopt_pool_of(own.s, &own.piece[i]), own.piece[i].len);
 }
@@ -600,6 +651,7 @@ void adopt_fork_done(void)
 	for (uint32_t i = 0; i < own.n; i++)
 		sys_madvise(own.piece[i].park, own.piece[i].len, MADV_DONTNEED);
 	forking = false;
+	atomic_store(&own.in_fork, false);
 	own_unlock(fork_mask);
 }
 
@@ -607,11 +659,18 @@ void adopt_forked(void)
 {
 	if (!forking)
 		return;
-	for (uint32_t i = 0; i < own.n; i++)
-		adopt_move_forked(&own.piece[i]);
+	for (uint32_t i = 0; i < own.n; i++) {
+		const struct adopt_piece *p = &own.piece[i];
+
+		if (!atomic_load(&own.changed_in_fork) || adopt_maps_hole(p->va, p->va + p->len))
+			adopt_move_forked(p);
+		else
+			sys_munmap(p->park, p->len);
+	}
 	atomic_store(&own.n, 0);
 	own.runs = 0;
 	forking = false;
+	atomic_store(&own.in_fork, false);
 	adopt_calls_forked();
 	own_unlock(fork_mask);
 }

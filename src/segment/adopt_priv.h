@@ -39,12 +39,16 @@ static inline uint8_t *adopt_pool_of(const struct seg *s, const struct adopt_pie
 
 /*
  * 0: the pages are in the pool, which is mapped in their place. -EBUSY: the program or another
- * process uses them just now; else not possible. Copies by other processes wait until
- * adopt_others_in(), so that the next piece need not wait for another long one to end.
+ * process uses them just now, or has changed their mapping since it was watched; else not possible.
+ * Copies by other processes wait until adopt_others_in(), so that the next piece need not wait for
+ * another long one to end.
  */
 int adopt_piece_take(struct seg *s, const struct adopt_piece *p);
 void adopt_others_in(struct seg *s);
-/* The way back; the program's system calls are waited for. 0, -EBUSY, -ENOMEM. */
+/*
+ * The way back; the program's system calls are waited for. 0, -EBUSY, -ENOMEM; -ESTALE: the mapping
+ * has changed since it was watched.
+ */
 int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t calls_ns);
 /* Waits for threads of other processes that may use what they have looked up. */
 bool adopt_wait_for_threads(struct seg *s, uint64_t ns);
@@ -72,6 +76,14 @@ enum adopt_sleep adopt_look_asleep(uint64_t lo, uint64_t hi,
 /* Pages [lo, hi) are about to be moved. False: a system call of the program uses them. */
 bool adopt_window_open(uint64_t lo, uint64_t hi);
 void adopt_window_close(void);
+/*
+ * From now on calls that change mappings of [lo, hi) are noticed. False: such a call is in
+ * progress. What was read of the mappings since is true in a window if nothing has changed.
+ */
+bool adopt_watch(uint64_t lo, uint64_t hi);
+bool adopt_watch_changed(void);
+/* How often pages were taken. */
+extern _Atomic uint32_t adopt_taken;
 void adopt_calls_forked(void);
 
 #endif

@@ -25,6 +25,52 @@ void shim_keep_out(const void *addr, size_t len)
 		adopt_keep_out(addr, len);
 }
 
+/* The heap from the address on that brk() is to set. */
+static int change_heap(uintptr_t to)
+{
+	uintptr_t end = (uintptr_t)sys_call(SYS_brk, 0);
+
+	return to && to < end ? adopt_change_begin((void *)to, end - to) : -1;
+}
+
+static int change_range(long addr, long len)
+{
+	return adopt_change_begin((void *)addr, (size_t)len);
+}
+
+void shim_change_begin(struct shim_change *c, long nr, const long a[6])
+{
+	*c = (struct shim_change){-1, -1};
+	if (__builtin_expect(!atomic_load_explicit(&adopt_may, memory_order_relaxed), 1) ||
+	    (adopt_any() && !shim_owns_tables()))
+		return;
+	switch (nr) {
+	case SYS_mmap:
+		if (a[3] & MAP_FIXED)
+			c->mark = change_range(a[0], a[1]);
+		break;
+	case SYS_munmap:
+	case SYS_madvise:
+	case SYS_mprotect:
+		c->mark = change_range(a[0], a[1]);
+		break;
+	case SYS_mremap:
+		c->mark = change_range(a[0], a[1] ? a[1] : a[2]);
+		if (a[3] & MREMAP_FIXED)
+			c->mark2 = change_range(a[4], a[2]);
+		break;
+	case SYS_brk:
+		c->mark = change_heap((uintptr_t)a[0]);
+		break;
+	}
+}
+
+void shim_change_end(const struct shim_change *c)
+{
+	adopt_call_end(c->mark2);
+	adopt_call_end(c->mark);
+}
+
 static void shim_adopt_never(void)
 {
 	if (__builtin_expect(atomic_load(&adopt_may) != 0, 0) && shim_owns_tables())

@@ -11,6 +11,12 @@
 
 /* Before a call that changes mappings in that range. */
 void shim_keep_out(const void *addr, size_t len);
+/* Around a call that changes mappings: the system call's number and its arguments. */
+struct shim_change {
+	int mark, mark2;
+};
+void shim_change_begin(struct shim_change *c, long nr, const long a[6]);
+void shim_change_end(const struct shim_change *c);
 bool shim_adopt_syscall(long nr, const long a[6]);
 void shim_adopt_forked(long r);
 

@@ -15,6 +15,7 @@
 #include "segment/adopt.h"
 #include "segment/mem.h"
 #include "segment/near.h"
+#include "shim/libc.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
 #include "shim/files/nlroute.h"
@@ -230,9 +231,10 @@ static int join(const struct shim_config *c)
 	sig_install();
 	near_init();
 	if (c->adopt_after && mem_guard_armed) {
-		adopt_init(&at.seg, true);
+		adopt_init(&at.seg, libc_hook());
 		atomic_store(&at.seg.hdr->adopting, 1);
-		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_after, c->adopt_after);
+		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_after,
+			     libc_hook() ? c->adopt_after : 0);
 		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_queues, c->adopt_after);
 	}
 	return 0;

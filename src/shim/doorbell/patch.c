@@ -124,13 +124,24 @@ static bool sync_cores(void)
 	return r == 0;
 }
 
+bool patch_can(void)
+{
+	const char *s = getenv(SHIM_ENV_PATCH);
+
+	return !s || strcmp(s, "0") != 0;
+}
+
+bool patch_sync(void)
+{
+	return sync_cores();
+}
+
 /* Registering is cheap while there is one thread; later it waits for an RCU period. */
 void patch_init(void)
 {
 	static _Atomic bool done;
-	const char *s = getenv(SHIM_ENV_PATCH);
 
-	if (atomic_exchange(&done, true) || (s && !strcmp(s, "0")) || !find_xsave())
+	if (atomic_exchange(&done, true) || !patch_can() || !find_xsave())
 		return;
 	patch_on = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE) == 0;
 }
@@ -295,6 +306,22 @@ static uint8_t *page_at(uintptr_t addr)
 	return NULL;
 }
 
+uint8_t *patch_page(uintptr_t from, uint32_t window)
+{
+	uint8_t *p = NULL;
+
+	for (uint32_t at = 0; !p && at + PAGE <= window - PAGE; at += window / 16)
+		p = page_at(from + at);
+	return p;
+}
+
+bool patch_is_file_code(uintptr_t from, uintptr_t to)
+{
+	struct mapping m = {0}, own = {0};
+
+	return find_mappings(from, &m, &own) && m.patchable && to <= m.to;
+}
+
 /*
  * The jump may only change bytes of the mov. If the mov is shorter than five bytes, the bytes after
  * it are the last ones of the jump and limit the stub's place to a window of 64 KiB or 16 MiB. For
@@ -306,15 +333,12 @@ static uint8_t *page_near(const struct site *s)
 	uint32_t fixed = s->op.len < JMP ? (uint32_t)(JMP - s->op.len) : 1;
 	uint32_t high = s->op.len < JMP ? 0 : 0xf0000000, window = UINT32_C(1) << (32 - 8 * fixed);
 	uintptr_t from;
-	uint8_t *p = NULL;
 
 	if (s->op.len < JMP)
 		memcpy((uint8_t *)&high + 4 - fixed, s->code + s->op.len, fixed);
 	from = s->rip + JMP + (uintptr_t)(intptr_t)(int32_t)high;
 	from = (from + PAGE - 1) & ~(PAGE - 1);
-	for (uint32_t at = 0; !p && at + PAGE <= window - PAGE; at += window / 16)
-		p = page_at(from + at);
-	return p;
+	return patch_page(from, window);
 }
 
 static uint8_t *patch_put(uint8_t *to, const void *bytes, size_t n)

@@ -55,6 +55,13 @@ void patch_trapped(uintptr_t rip, const struct trap_op *op);
  * address.
  */
 void patch_own_fault(const siginfo_t *si, ucontext_t *uc);
+/* For other changes of code (libc.c). May code be changed, and will every thread see it? */
+bool patch_can(void);
+bool patch_sync(void);
+/* A page at `from` or, at steps, above, below from + window; NULL: no room. */
+uint8_t *patch_page(uintptr_t from, uint32_t window);
+/* Is [from, to) in one private mapping of a file that can be read and executed? */
+bool patch_is_file_code(uintptr_t from, uintptr_t to);
 /* Around a fork: prevents a copy in the middle of a change. */
 void patch_forking(void);
 void patch_forked(void);

@@ -6,6 +6,7 @@
 #include "shim/adopt.h"
 #include "shim/attach.h"
 #include "shim/calls.h"
+#include "shim/libc.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
 #include "shim/files/paths.h"
@@ -64,6 +65,20 @@ static void mm_unmapped(void *addr, size_t len)
 	uar_unmapped(addr, len);
 }
 
+static void *mmap_next(void *addr, size_t len, int prot, int flags, int fd, off_t off,
+		       void *(*next)(void *, size_t, int, int, int, off_t))
+{
+	struct shim_change c;
+	void *p;
+
+	if (__builtin_expect(!(flags & MAP_FIXED), 1))
+		return next(addr, len, prot, flags, fd, off);
+	shim_change_begin(&c, SYS_mmap, (const long[6]){(long)addr, (long)len, prot, flags});
+	p = next(addr, len, prot, flags, fd, off);
+	shim_change_end(&c);
+	return p;
+}
+
 static void *mmap_any(void *addr, size_t len, int prot, int flags, int fd, off_t off,
 		      void *(*next)(void *, size_t, int, int, int, off_t))
 {
@@ -73,7 +88,7 @@ static void *mmap_any(void *addr, size_t len, int prot, int flags, int fd, off_t
 	if (shim_on() && (flags & MAP_FIXED) && !((uintptr_t)addr & PAGE_MASK))
 		mm_unmapped(addr, len);
 	if ((flags & MAP_ANONYMOUS) || __builtin_expect(!fdtab_not_kernels(fd), 1))
-		return next(addr, len, prot, flags, fd, off);
+		return mmap_next(addr, len, prot, flags, fd, off, next);
 	p = mmap_ours(addr, len, prot, flags, fd, off, &err);
 	errno = p == MAP_FAILED ? -err : saved;
 	return p;
@@ -228,6 +243,18 @@ static int raw_execveat(int dirfd, const char *path, char *const argv[], char *c
 	return (int)FORWARD(SYS_execveat, dirfd, (long)path, (long)argv, (long)envp, flags);
 }
 
+static long forward_change(long nr, const long a[6])
+{
+	struct shim_change c;
+	long r;
+
+	libc_noted();
+	shim_change_begin(&c, nr, a);
+	r = forward(nr, a);
+	shim_change_end(&c);
+	return r;
+}
+
 /*
  * The raw forms of wrapped calls. Foreign memory calls go straight on: UCX's hooks call us from
  * inside the function that our own wrapper has called.
@@ -242,7 +269,7 @@ static long syscall_memory(long nr, const long a[6])
 		if ((a[3] & MAP_FIXED) && !((unsigned long)a[0] & PAGE_MASK))
 			mm_unmapped((void *)a[0], (size_t)a[1]);
 		if ((a[3] & MAP_ANONYMOUS) || !fdtab_not_kernels((int)a[4]))
-			return forward(nr, a);
+			return forward_change(nr, a);
 		p = mmap_ours((void *)a[0], (size_t)a[1], (int)a[2], (int)a[3], (int)a[4], a[5],
 			      &err);
 		if (p != MAP_FAILED)
@@ -252,13 +279,13 @@ static long syscall_memory(long nr, const long a[6])
 	case SYS_munmap:
 		if (a[1] && !((unsigned long)a[0] & PAGE_MASK))
 			mm_unmapped((void *)a[0], (size_t)a[1]);
-		return forward(nr, a);
+		return forward_change(nr, a);
 	case SYS_mremap:
 		if (!may_remap((void *)a[0], (size_t)a[1], (size_t)a[2], (int)a[3], (void *)a[4]))
 			return -1;
-		return forward(nr, a);
+		return forward_change(nr, a);
 	default:
-		return forward(nr, a);
+		return forward_change(nr, a);
 	}
 }
 
@@ -369,6 +396,9 @@ WRAP(long, syscall, (long nr, ...))
 	case SYS_mmap:
 	case SYS_munmap:
 	case SYS_mremap:
+	case SYS_madvise:
+	case SYS_mprotect:
+	case SYS_brk:
 		return syscall_memory(nr, a);
 	case SYS_process_vm_readv:
 	case SYS_process_vm_writev:
