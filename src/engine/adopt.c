@@ -115,7 +115,7 @@ uint8_t *adopt_near(struct seg *s, uint32_t umem, struct mem_slot mem, uint64_t 
 
 /*
  * Memory of a queue goes back with the queue or never (eng_adopt_umem_ended()): later it may be
- * used in system calls, which only wrappers for keys mark.
+ * used in system calls, which are not marked where only queues are adopted.
  */
 static bool key_has_ended(void *arg, uint32_t obj, uint32_t gen)
 {
@@ -126,7 +126,8 @@ static bool key_has_ended(void *arg, uint32_t obj, uint32_t gen)
 }
 
 /*
- * Libraries allocate whole pages for a queue; memory that begins within a page is not theirs.
+ * libmlx5 allocates whole pages for a queue. Other users of the kernel's interface may not: leave
+ * memory that begins within a page.
  */
 static int take_queue(struct seg *s, uint32_t idx)
 {

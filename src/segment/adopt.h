@@ -75,7 +75,7 @@ uint64_t adopt_bytes(const struct seg *s, uint32_t slot);
 extern _Atomic uint32_t adopt_on;
 /* 0: nothing is adopted in this process. */
 extern _Atomic uint32_t adopt_may;
-/* `keys`: memory of keys may be adopted, not only that of queues. */
+/* `keys`: memory of keys may be adopted, too: calls that libc makes inside are seen. */
 void adopt_init(struct seg *s, bool keys);
 
 /* What has the memory: a key, or the umem of a queue. `obj` is its index, of a umem with this bit.

@@ -220,6 +220,19 @@ static void add_to_hull(const struct adopt_piece *p)
 		atomic_store(&own.hi, p->va + p->len);
 }
 
+/* It counts before its pages are taken: a call that changes mappings then waits for the lock. */
+static int take_piece(const struct adopt_piece *p)
+{
+	int r;
+
+	add_to_hull(p);
+	atomic_fetch_add(&own.n, 1);
+	r = adopt_piece_take(own.s, p);
+	if (r)
+		atomic_fetch_sub(&own.n, 1);
+	return r;
+}
+
 /* 0: all of it; -errno: stopped at a piece that could not be taken. */
 static int take_range(const struct adopt_key *k, struct run *run, uint64_t from, uint64_t to,
 		      uint8_t *park)
@@ -238,11 +251,9 @@ static int take_range(const struct adopt_key *k, struct run *run, uint64_t from,
 					  .len = (uint32_t)n,
 					  .size = (uint32_t)n,
 					  .key = *k};
-		r = own.n < ADOPT_OWN_MAX ? adopt_piece_take(own.s, p) : -ENOSPC;
+		r = own.n < ADOPT_OWN_MAX ? take_piece(p) : -ENOSPC;
 		if (r)
 			break;
-		add_to_hull(p);
-		atomic_fetch_add(&own.n, 1);
 		at += n;
 		run->pages = (uint32_t)((at - run->va) / ADOPT_PAGE);
 		atomic_store_explicit(&k->run->word, adopt_word(k->gen, run->first, run->pages),
@@ -348,28 +359,38 @@ static uint32_t neighbours(uint32_t i)
 	return n;
 }
 
+static struct adopt_piece rest_of(const struct adopt_piece *p)
+{
+	struct adopt_piece rest = *p;
+
+	rest.va += p->done;
+	rest.offset += p->done;
+	rest.park += p->done;
+	rest.len -= p->done;
+	return rest;
+}
+
 /*
  * The program has replaced or moved the mapping, or a part of it: nothing is put over what is there
  * now, and only the rest is given back.
  */
-static int return_rest(const struct adopt_piece *p, uint64_t calls_ns)
+static int return_rest(struct adopt_piece *p, uint64_t calls_ns)
 {
-	int r = 0;
+	int r;
 
-	for (uint64_t i = 0; i < p->len && !r; i += ADOPT_PAGE) {
-		struct adopt_piece one = *p;
+	for (; p->done < p->len; p->done += ADOPT_PAGE) {
+		struct adopt_piece one = rest_of(p);
 
-		one.va += i;
-		one.offset += i;
-		one.park += i;
 		one.len = ADOPT_PAGE;
 		r = piece_is_ours(&one, ADOPT_PAGE);
 		if (r > 0)
 			r = adopt_piece_return(own.s, &one, calls_ns);
 		else if (!r)
 			sys_munmap(one.park, ADOPT_PAGE);
+		if (r)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 /* A chunk that is mapped at another address stays this process's until its end. */
@@ -640,16 +661,22 @@ void adopt_forking(void)
 	forking = true;
 	atomic_store(&own.changed_in_fork, false);
 	atomic_store(&own.in_fork, true);
-	for (uint32_t i = 0; i < own.n; i++)
-		memcpy(own.piece[i].park, adopt_pool_of(own.s, &own.piece[i]), own.piece[i].len);
+	for (uint32_t i = 0; i < own.n; i++) {
+		struct adopt_piece p = rest_of(&own.piece[i]);
+
+		memcpy(p.park, adopt_pool_of(own.s, &p), p.len);
+	}
 }
 
 void adopt_fork_done(void)
 {
 	if (!forking)
 		return;
-	for (uint32_t i = 0; i < own.n; i++)
-		sys_madvise(own.piece[i].park, own.piece[i].len, MADV_DONTNEED);
+	for (uint32_t i = 0; i < own.n; i++) {
+		struct adopt_piece p = rest_of(&own.piece[i]);
+
+		sys_madvise(p.park, p.len, MADV_DONTNEED);
+	}
 	forking = false;
 	atomic_store(&own.in_fork, false);
 	own_unlock(fork_mask);
@@ -660,12 +687,12 @@ void adopt_forked(void)
 	if (!forking)
 		return;
 	for (uint32_t i = 0; i < own.n; i++) {
-		const struct adopt_piece *p = &own.piece[i];
+		const struct adopt_piece p = rest_of(&own.piece[i]);
 
-		if (!atomic_load(&own.changed_in_fork) || adopt_maps_hole(p->va, p->va + p->len))
-			adopt_move_forked(p);
+		if (!atomic_load(&own.changed_in_fork) || adopt_maps_hole(p.va, p.va + p.len))
+			adopt_move_forked(&p);
 		else
-			sys_munmap(p->park, p->len);
+			sys_munmap(p.park, p.len);
 	}
 	atomic_store(&own.n, 0);
 	own.runs = 0;

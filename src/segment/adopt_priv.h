@@ -28,6 +28,7 @@ struct adopt_piece {
 	uint8_t *park;
 	uint32_t len;  /* `len` before it was given back */
 	uint32_t size; /* what it was */
+	uint32_t done; /* bytes that are back, or that were not ours any more; their park is gone */
 	bool leaving;
 	struct adopt_key key;
 };

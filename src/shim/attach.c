@@ -461,6 +461,7 @@ void shim_look_up(void)
 	if (!uar_poll_mode())
 		trap_decode_init();
 	devthread_init();
+	libc_look_up();
 	errno = saved;
 }
 

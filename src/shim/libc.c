@@ -59,24 +59,27 @@ long libc_call(const long a[6], unsigned long nr)
 
 /* ---- finding the places */
 
-static bool find(void)
+void libc_look_up(void)
 {
-	void *libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
-	bool all = libc != NULL;
+	void *libc = fns[0].code ? NULL : dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
 
-	for (struct fn *f = fns; all && f < fns + FNS; f++) {
-		long at = -1;
-
+	for (struct fn *f = fns; libc && f < fns + FNS; f++)
 		f->code = dlsym(libc, f->name);
-		if (f->code)
-			at = libc_site(f->code, LIBC_LOOK, (uint32_t)f->nr);
-		if (at >= 0 && libc_in_block((uintptr_t)f->code + (uintptr_t)at))
-			f->site = f->code + at;
-		all = f->code != NULL;
-	}
 	if (libc)
 		dlclose(libc);
-	return all;
+}
+
+static bool find(void)
+{
+	for (struct fn *f = fns; f < fns + FNS; f++) {
+		long at = f->code ? libc_site(f->code, LIBC_LOOK, (uint32_t)f->nr) : -1;
+
+		if (!f->code)
+			return false;
+		if (at >= 0 && libc_in_block((uintptr_t)f->code + (uintptr_t)at))
+			f->site = f->code + at;
+	}
+	return true;
 }
 
 /* With strict overcommit, glibc replaces free pages of arenas by mmap(), which is not changed. */

@@ -50,6 +50,11 @@ static inline bool libc_in_block(uintptr_t at)
 }
 
 /*
+ * In the constructor: finds the functions. Later that may wait for another thread's dlopen(), whose
+ * constructors wait for this thread to open the device.
+ */
+void libc_look_up(void);
+/*
  * Once, when the device is opened first. True: no call of libc that changes mappings is missed, so
  * that memory of keys may be adopted.
  */

@@ -301,9 +301,19 @@ loop()
             r = self.fab.run(exe, case, options=('--doorbell', doorbell), **kw)
             self.ok(r)
             self.assertNotIn('Sanitizer', r.out)
+        return exe
 
     def test_gcc_asan(self):
         self.sanitized('gcc', 'address')
+
+    def test_an_allocator_with_its_own_system_calls_is_known(self):
+        """No memory of keys is adopted then (libc_hook())."""
+        if not shutil.which('gcc'):
+            self.skipTest('gcc is not installed')
+        for sanitizer, says in (('address', 'the allocator of a sanitizer'), ('undefined', 'seen')):
+            exe = self.sanitized('gcc', sanitizer)
+            r = self.fab.run('env', 'SOFTHCA_TRACE=shim', exe, 'plain', options=('--adopt',))
+            self.assertIn("libc's calls: " + says, r.out)
 
     def test_clang_asan(self):
         self.sanitized('clang', 'address')

@@ -543,8 +543,12 @@ WRAP_MOVING(splice, in, out,
 	    (int in, off_t *in_off, int out, off_t *out_off, size_t n, unsigned int flags),
 	    (in, in_off, out, out_off, n, flags))
 WRAP_MOVING(tee, in, out, (int in, int out, size_t n, unsigned int flags), (in, out, n, flags))
-WRAP_MOVING(vmsplice, fd, fd, (int fd, const struct iovec *iov, size_t n, unsigned int flags),
-	    (fd, iov, n, flags))
+WRAP(ssize_t, vmsplice, (int fd, const struct iovec *iov, size_t n, unsigned int flags))
+{
+	if (__builtin_expect(!fdtab_not_kernels(fd), 1))
+		return ADOPT_CALL_V(iov, n, NEXT(vmsplice)(fd, iov, n, flags));
+	return io_refuse(EINVAL);
+}
 WRAP_MOVING(copy_file_range, in, out,
 	    (int in, off_t *in_off, int out, off_t *out_off, size_t n, unsigned int flags),
 	    (in, in_off, out, out_off, n, flags))
