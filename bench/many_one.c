@@ -2,10 +2,11 @@
 /*
  * Many processes send 64-byte messages to one process that has one SRQ and one CQ; all poll. By
  * softhca, or ("memory") each through a ring of its own in shared memory, which is the floor.
- * bench/many runs it. Prints: messages per second; the most and the fewest messages of a sender;
- * the longest time in which no message was completed, in milliseconds.
+ * "pairs": each sender has a receiver, SRQ and CQ of its own. bench/many runs it. Prints: messages
+ * per second; the most and the fewest messages of a sender; the longest time in which no message
+ * was completed, in milliseconds.
  *
- * 	softhca run -- build/bench/many_one verbs SENDERS SECONDS
+ * 	softhca run -- build/bench/many_one verbs|pairs SENDERS SECONDS
  * 	build/bench/many_one memory SENDERS SECONDS
  */
 #include <errno.h>
@@ -51,7 +52,7 @@ struct ring {
 /* Shared by all processes. */
 static struct all {
 	unsigned int n;
-	_Atomic uint32_t ready, go, stop;
+	_Atomic uint32_t ready, listening, go, stop; /* listening: senders that have a peer */
 	_Atomic uint64_t last,
 		gap; /* when a message was completed last; the longest time without one */
 	uint32_t qpn[SENDERS_MAX], peer[SENDERS_MAX];
@@ -174,7 +175,7 @@ static void verbs_send(unsigned int i)
 	qp = make_qp(&e);
 	all->peer[i] = qp->qp_num;
 	atomic_fetch_add(&all->ready, 1);
-	await(&all->go, 1);
+	await(&all->listening, all->n);
 	connect_qp(qp, all->qpn[i], all->lid);
 	atomic_fetch_add(&all->ready, 1);
 	await(&all->go, 2);
@@ -197,7 +198,8 @@ static void post_recv(struct end *e, uint64_t at)
 		die("ibv_post_srq_recv");
 }
 
-static void verbs_receive(void)
+/* From the `n` senders behind `first`. */
+static void receive_from(unsigned int first, unsigned int n_senders)
 {
 	struct ibv_srq_init_attr attr = {.attr = {.max_wr = POSTED, .max_sge = 1}};
 	struct ibv_qp *qp[SENDERS_MAX];
@@ -213,14 +215,14 @@ static void verbs_receive(void)
 	for (uint64_t i = 0; i < POSTED; i++)
 		post_recv(&e, i);
 	all->lid = port.lid;
-	for (unsigned int i = 0; i < all->n; i++) {
+	for (unsigned int i = 0; i < n_senders; i++) {
 		qp[i] = make_qp(&e);
-		all->qpn[i] = qp[i]->qp_num;
+		all->qpn[first + i] = qp[i]->qp_num;
 	}
 	await(&all->ready, all->n);
-	for (unsigned int i = 0; i < all->n; i++)
-		connect_qp(qp[i], all->peer[i], all->lid);
-	atomic_store(&all->go, 1);
+	for (unsigned int i = 0; i < n_senders; i++)
+		connect_qp(qp[i], all->peer[first + i], all->lid);
+	atomic_fetch_add(&all->listening, n_senders);
 	await(&all->ready, 2 * all->n);
 	atomic_store(&all->go, 2);
 	while (!atomic_load_explicit(&all->stop, memory_order_relaxed)) {
@@ -228,6 +230,17 @@ static void verbs_receive(void)
 		for (int i = 0; i < n; i++)
 			post_recv(&e, wc[i].wr_id);
 	}
+}
+
+static void verbs_receive(unsigned int unused)
+{
+	(void)unused;
+	receive_from(0, all->n);
+}
+
+static void pair_receive(unsigned int i)
+{
+	receive_from(i, 1);
 }
 
 /* ---- shared memory */
@@ -250,8 +263,9 @@ static void memory_send(unsigned int i)
 	}
 }
 
-static void memory_receive(void)
+static void memory_receive(unsigned int unused)
 {
+	(void)unused;
 	uint8_t msg[MSG];
 
 	await(&all->ready, 2 * all->n);
@@ -268,7 +282,7 @@ static void memory_receive(void)
 
 /* ---- */
 
-static void start(void (*fn)(unsigned int), void (*receive)(void), unsigned int i)
+static void start(void (*fn)(unsigned int), unsigned int i)
 {
 	pid_t parent = getpid(), pid = fork();
 
@@ -279,25 +293,26 @@ static void start(void (*fn)(unsigned int), void (*receive)(void), unsigned int 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(1);
-	if (receive)
-		receive();
-	else
-		fn(i);
+	fn(i);
 	_exit(0);
 }
 
 int main(int argc, char **argv)
 {
-	bool verbs = argc == 4 && !strcmp(argv[1], "verbs");
+	bool pairs = argc == 4 && !strcmp(argv[1], "pairs");
+	bool verbs = pairs || (argc == 4 && !strcmp(argv[1], "verbs"));
+	unsigned int receivers;
 	uint64_t most = 0, fewest = UINT64_MAX, sum = 0, begin, before[SENDERS_MAX];
 	int seconds = argc == 4 ? atoi(argv[3]) : 0, status;
 
 	all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (argc != 4 || all == MAP_FAILED || (all->n = (unsigned int)atoi(argv[2])) > SENDERS_MAX)
-		die("usage: many_one verbs|memory SENDERS SECONDS");
+		die("usage: many_one verbs|pairs|memory SENDERS SECONDS");
 	for (unsigned int i = 0; i < all->n; i++)
-		start(verbs ? verbs_send : memory_send, NULL, i);
-	start(NULL, verbs ? verbs_receive : memory_receive, 0);
+		start(verbs ? verbs_send : memory_send, i);
+	receivers = pairs ? all->n : 1;
+	for (unsigned int i = 0; i < receivers; i++)
+		start(pairs ? pair_receive : verbs ? verbs_receive : memory_receive, i);
 	while (atomic_load(&all->go) < 2)
 		if (waitpid(-1, &status, WNOHANG))
 			die("a process ended before the others were ready");
@@ -319,7 +334,7 @@ int main(int argc, char **argv)
 	printf("%.0f %lu %lu %.2f\n", (double)sum * 1e9 / (double)(now_ns() - begin), most, fewest,
 	       (double)all->gap / 1e6);
 	atomic_store(&all->stop, 1);
-	for (unsigned int i = 0; i <= all->n; i++)
+	for (unsigned int i = 0; i < all->n + receivers; i++)
 		if (wait(&status) < 0 || status)
 			die("a process failed");
 	return 0;
