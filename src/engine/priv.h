@@ -167,6 +167,7 @@ struct eng_run {
 	uint32_t opcode;
 	uint32_t ce, imm;
 	bool se;
+	bool waits_ready;   /* if the receiver is not ready, this thread waits (ready.c) */
 	uint8_t app_op;     /* app_op of the receive's CQE (tag matching); 0: none */
 	uint32_t byte_cnt;  /* for the CQE of this WQE */
 	uint32_t rnr_timer; /* the peer's RNR timer, IBTA code */
@@ -684,8 +685,11 @@ int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
 /* Compression. _note: completions now wait in the CQ of r->to; _flush: writes those of this run. */
 void sq_note_waiting(struct eng_run *r);
 void sq_flush_waiting(struct eng_run *r);
-/* Executes the WQEs up to the last doorbell. */
+/*
+ * Executes the WQEs up to the last doorbell. _retry: for ready_await(), without the device thread.
+ */
 void sq_resume(struct seg *s, uint32_t qpn);
+void sq_retry(struct seg *s, uint32_t qpn);
 /*
  * Polled doorbells: the next store to a UAR may overwrite one before it is seen, so a changed
  * record counts as rung. Note the present record under sq_lock, before the state in which changes
@@ -752,6 +756,15 @@ void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
 /* How long to wait for an acknowledgement after so many retries; UINT64_MAX: for ever. */
 uint64_t park_ack_ns(const struct hw_qp_path *w, uint32_t retries);
+
+/* ready.c */
+/*
+ * The QP is parked for RNR, and its device thread does not know. Sends the message if the receiver
+ * posts soon and others want this processor meanwhile; else leaves it to the device thread.
+ */
+void ready_await(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
+/* Receives are posted: wakes a thread that waits for that. */
+void ready_tell(struct hw_srq *srq);
 
 /* state.c */
 /* Enter ERR unless the QP is already in ERR or below RTR. True: the caller made the change. */

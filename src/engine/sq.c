@@ -269,7 +269,10 @@ static bool retry(struct eng_run *r, enum eng_out out)
 			return sq_fail_run(r, ENG_W_RNR);
 		if (qp->rnr_retry != 7)
 			qp->rnr_left--;
-		park_qp(r->s, qp, HW_PARK_RNR, now + park_rnr_ns(r->rnr_timer));
+		atomic_store(&qp->park_deadline, now + park_rnr_ns(r->rnr_timer));
+		atomic_store(&qp->park, HW_PARK_RNR);
+		if (!r->waits_ready)
+			park_rouse(r->s, qp->mem.slot);
 		return false;
 	}
 	/* The first time-out follows the first attempt; each later one uses up a retry. */
@@ -444,7 +447,8 @@ static void flush_receives(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		rq_flush_locking(s, qp, qpn);
 }
 
-static void serve(struct seg *s, uint32_t qpn, uint32_t work)
+/* `waits_ready`: the caller calls ready_await(), so the device thread is not needed before. */
+static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 {
 	struct hw_qp *qp = hw_qp(s, qpn);
 	struct eng_run r;
@@ -459,6 +463,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 	r.qpn = qpn;
 	r.app_op = 0;
 	r.waits = SEG_NONE;
+	r.waits_ready = waits_ready;
 	do {
 		int rc;
 
@@ -493,12 +498,24 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work)
 
 void eng_ring_sq(struct seg *s, uint32_t qpn)
 {
-	serve(s, qpn, HW_PEND_RING);
+	const struct hw_qp *qp = s->may_wait ? hw_qp(s, qpn) : NULL;
+	bool waits = qp && mem_is_self(s, qp->mem);
+
+	serve(s, qpn, HW_PEND_RING, waits);
+	if (waits &&
+	    __builtin_expect(atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_RNR,
+			     0))
+		ready_await(s, qp, qpn);
+}
+
+void sq_retry(struct seg *s, uint32_t qpn)
+{
+	serve(s, qpn, HW_PEND_RUN, true);
 }
 
 void sq_resume(struct seg *s, uint32_t qpn)
 {
-	serve(s, qpn, HW_PEND_RUN);
+	serve(s, qpn, HW_PEND_RUN, false);
 }
 
 /*

@@ -453,8 +453,8 @@ static bool srq_reads_ahead(struct eng_run *r, const struct hw_srq *srq)
 
 static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uint32_t bytes)
 {
-	uint32_t lwm;
-	uint16_t posted;
+	uint32_t lwm, seen = srq->dbr_seen;
+	uint16_t posted = 0;
 	uint64_t pos;
 	int rc = srq_lock(r->s, srq, r->to.srqn, &pos);
 
@@ -469,6 +469,8 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 	if (!rc)
 		rc = srq_note_taken(r, srq, qp, pos, lwm, posted);
 	srq_unlock(r->s, srq);
+	if (!rc && posted > 1 && seen != srq->dbr_seen)
+		ready_tell(srq);
 	return rc;
 }
 

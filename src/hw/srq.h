@@ -57,6 +57,7 @@ struct hw_srq {
 	_Atomic uint32_t lwm;        /* HW_LWM_* */
 	uint32_t buf_umem, dbr_umem; /* umems of the buffer and of the doorbell record */
 	_Atomic uint32_t state;      /* 0 good, 1 error */
+	_Atomic uint32_t awaited;    /* senders may sleep on this word until receives are posted */
 	_Atomic uint32_t refs;
 	struct hw_evtarget async;
 	uint8_t ctx[128]; /* SRQC or RMPC as created, for QUERY */

@@ -201,7 +201,8 @@ struct seg {
 	_Atomic uint32_t tap_busy; /* a thread is taking it */
 	/* 1 + the slot that on-demand pages were last looked for in: others', own */
 	_Atomic uint32_t odp_warm[2];
-	bool polled; /* this process's doorbells are polled, not trapped */
+	bool may_wait; /* a doorbell may wait for a receiver (ready.c) */
+	bool polled;   /* this process's doorbells are polled, not trapped */
 	/* 1 + descriptor of the supervisor's connection, for link_wake(); 0: none */
 	_Atomic int wake_fd;
 	/*

@@ -73,6 +73,7 @@ bool uar_poll_mode(void)
 void uar_know(struct seg *s)
 {
 	s->polled = uar_poll_mode();
+	s->may_wait = !s->polled;
 	atomic_store_explicit(&tab.seg, s, memory_order_release);
 }
 
