@@ -160,7 +160,7 @@ static inline void test_forget(struct seg *s, const struct test_child *c)
 /* For the child: the process stops at the n-th marked step (POINT()) from here on. */
 static inline void test_stop_at(unsigned int n)
 {
-	char spec[32];
+	static char spec[32]; /* point_set() keeps it */
 
 	snprintf(spec, sizeof(spec), "*:stop:%u", n);
 	if (!point_set(spec))
