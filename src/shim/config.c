@@ -116,8 +116,6 @@ static void find_real_root(struct shim_config *c)
 		c->real_dir[i] = c->real_root[i];
 }
 
-#define ADOPT_AFTER 64 /* accesses: more than programs make that only start */
-
 static void read_config(struct shim_config *c)
 {
 	const char *s;
@@ -137,8 +135,6 @@ static void read_config(struct shim_config *c)
 	s = env(SHIM_ENV_MEMLOCK);
 	c->memlock_enforce = s && equal(s, "enforce");
 	s = env(SHIM_ENV_ADOPT);
-	if (!s || !*s)
-		c->adopt_after = ADOPT_AFTER;
 	for (; s && *s >= '0' && *s <= '9' && c->adopt_after < 1000000; s++)
 		c->adopt_after = c->adopt_after * 10 + (uint32_t)(*s - '0');
 	find_real_root(c);
