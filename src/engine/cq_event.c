@@ -254,8 +254,11 @@ void eng_cq_moderate(struct seg *s, uint32_t cqn, uint32_t moder)
 	struct hw_cq *cq = hw_cq(s, cqn);
 
 	atomic_store(&cq->moder, moder);
-	/* An event that is delayed now may be due, or sooner than before. */
-	if (atomic_load(&cq->armed) & HW_CQ_ARMED)
+	/*
+	 * An event that is delayed now may be due, or sooner than before; so may the next one, of
+	 * which nobody tells a device thread that waits already.
+	 */
+	if (atomic_load(&cq->armed) & (HW_CQ_ARMED | HW_CQ_WATCHED))
 		park_rouse(s, cq->dbr_mem.slot);
 }
 

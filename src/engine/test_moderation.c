@@ -4,6 +4,7 @@
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "segment/proc.h"
 
 #define US UINT64_C(1000)
 #define PERIOD_US 100
@@ -313,6 +314,30 @@ static void changed_meanwhile(void **state)
 	assert_true(event_of(q));
 }
 
+/* The device thread waits for the end of a long timer when the next event is delayed by less. */
+static void changed_while_watched(void **state)
+{
+	struct t_qp *q = moderated(*state, 0);
+	struct seg *s = &q->t->s;
+	uint32_t wake;
+
+	arm(q);
+	nops(q, 1);
+	assert_int_equal(run(q), PERIOD_US * US);
+	nops(q, COUNT - 1);
+	assert_true(event_of(q));
+	poll_all(q);
+	wake = atomic_load(&seg_proc(s, s->self)->wake);
+	eng_cq_moderate(s, q->cq.cqn, 10 | COUNT * HW_CQ_MOD_COUNT);
+	assert_int_not_equal(atomic_load(&seg_proc(s, s->self)->wake), wake);
+	assert_int_equal(run(q), UINT64_MAX);
+	wake = atomic_load(&seg_proc(s, s->self)->wake);
+	arm(q);
+	nops(q, 1);
+	assert_int_not_equal(atomic_load(&seg_proc(s, s->self)->wake), wake);
+	assert_int_equal(run(q), 10 * US);
+}
+
 /* Another thread holds the CQ's lock when the timer ends. */
 static void locked_when_the_timer_ends(void **state)
 {
@@ -379,6 +404,7 @@ int main(void)
 		P(armed_for_solicited),
 		P(solicited_breaks_moderation),
 		P(changed_meanwhile),
+		P(changed_while_watched),
 		P(locked_when_the_timer_ends),
 		P(after_many_completions),
 	};
