@@ -8,7 +8,6 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <infiniband/verbs.h>
-#include <sys/prctl.h>
 
 static void child_dies(struct bed *e)
 {
@@ -403,7 +402,6 @@ static void child_dies_with_the_lock(struct bed *e)
 
 static void child_stops_with_the_lock(struct bed *e)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL); /* also if the test fails */
 	CHECK(!seg_lock(&e->p.t->s, &dead_srq.hw->lock, 0));
 	raise(SIGSTOP);
 }

@@ -4,6 +4,7 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include <poll.h>
+#include <sys/prctl.h>
 
 void tell(int fd)
 {
@@ -54,6 +55,7 @@ void spawn(struct bed *e, void (*body)(struct bed *e))
 		close(e->go[0]);
 		return;
 	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves no child behind */
 	close(e->tell[0]);
 	close(e->go[1]);
 	e->p.t->s.self = SEG_NONE;

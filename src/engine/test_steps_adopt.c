@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <sys/prctl.h>
 #include <sys/uio.h>
 
 #define PIECES 2
@@ -63,7 +62,6 @@ static void owner(struct bed *e)
 	struct t_qp *b;
 	pthread_t t;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	b = child_qp(e, PRM_ST_RC, NULL);
 	e->board->key = t_key(e->p.t, b->hw->pdn, b->mem, LEN, ALL);
 	e->board->a_key = s->self;
@@ -100,7 +98,6 @@ static void queue_owner(struct bed *e)
 	struct t_qp *b;
 	uint32_t i;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	b = child_qp(e, PRM_ST_RC, NULL);
 	cq = b->cq.hw;
 	e->board->a_key = s->self;
@@ -427,7 +424,6 @@ static void big_owner(struct bed *e)
 	uint8_t *mem;
 	int rc;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	b = child_qp(e, PRM_ST_RC, NULL);
 	adopt_key(s, t_key(e->p.t, b->hw->pdn, b->mem, ADOPT_CHUNK, ALL));
 	mem = mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -74,7 +74,6 @@ static bool add(struct scene *x, struct t_qp *q, int who)
 
 static void child_adds(struct scene *x, struct t_qp *c)
 {
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	CHECK(add(x, c, CHILD));
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -431,6 +432,7 @@ static void test_reaping_goes_on_without_a_stopped_holder(void **state)
 	pid_t pid = fork();
 
 	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* a failed test leaves no child behind */
 		e->s.self = SEG_NONE;
 		if (seg_proc_register_self(&e->s, 0) ||
 		    seg_lock(&e->s, &hca->lock, SEG_LOCK_CTRL_NS))
