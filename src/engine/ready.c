@@ -98,15 +98,16 @@ void ready_await(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
 {
 	uint64_t now = eng_clock(), first = now, end = now + left_to_give(s, qp, qpn, now),
 		 ns = NAP_NS, due;
+	uint32_t gen = qp->gen; /* the number may be another process's QP after a sleep */
 	struct hw_srq *srq;
 
-	while (is_waiting(qp) && now < end && is_crowded(&now)) {
+	while (qp->gen == gen && is_waiting(qp) && now < end && is_crowded(&now)) {
 		due = atomic_load(&qp->park_deadline);
 		if (due > now + NAP_MAX_NS)
 			break;
 		nap(s, qp, due > now + ns ? due - now : ns);
 		now = eng_clock();
-		if (now >= due)
+		if (now >= due && qp->gen == gen)
 			sq_retry(s, qpn);
 		ns = 2 * ns < NAP_MAX_NS ? 2 * ns : NAP_MAX_NS;
 	}

@@ -19,13 +19,16 @@
 static uint64_t step, begun;
 static unsigned int looks;
 static unsigned int posts_at; /* the receiver posts at this look; 0: never */
-static struct t_qp *receiver;
+static unsigned int ends_at;  /* at this look another thread destroys the QP */
+static struct t_qp *sender, *receiver;
 static uint64_t (*was_clock)(void);
 
 static uint64_t crowd_clock(void)
 {
 	if (++looks == posts_at)
 		t_recv_at(receiver, 0, 8);
+	if (looks == ends_at) /* its number is used again, by a QP that is parked likewise */
+		sender->hw->gen++;
 	return t_now += step;
 }
 
@@ -38,9 +41,10 @@ static int setup(void **state)
 	p->t->s.may_wait = true;
 	p->b->hw->min_rnr_nak = RNR_10_US;
 	p->a->hw->rnr_retry = 7;
+	sender = p->a;
 	receiver = p->b;
 	step = CROWDED;
-	looks = posts_at = 0;
+	looks = posts_at = ends_at = 0;
 	t_now = (begun += 2) * NSEC_PER_SEC; /* what an earlier test has seen is too old */
 	was_clock = eng_clock;
 	eng_clock = crowd_clock;
@@ -135,6 +139,19 @@ static void retries_are_counted(void **state)
 	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
 }
 
+/* What is done for another QP is left to the device thread of its process. */
+static void ends_with_the_qp(void **state)
+{
+	struct t_pair *p = *state;
+	uint64_t t = t_now;
+
+	ends_at = 10;
+	send_x(p->a);
+	assert_true(t_now - t < NSEC_PER_MSEC);
+	assert_int_equal(p->a->hw->park, HW_PARK_RNR);
+	assert_true(device_thread_knows(p));
+}
+
 static void polled_doorbells_do_not_wait(void **state)
 {
 	struct t_pair *p = *state;
@@ -196,6 +213,7 @@ int main(void)
 		T(returns_if_nobody_wants_the_processor),
 		T(returns_if_the_timer_is_long),
 		T(retries_are_counted),
+		T(ends_with_the_qp),
 		T(polled_doorbells_do_not_wait),
 		T(receives_wake_a_sleeper),
 	};
