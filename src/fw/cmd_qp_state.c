@@ -32,7 +32,7 @@ enum { /* opt_param_mask */
        OPT_RNR_TIMEOUT = 1 << 6,
        OPT_PM_STATE = 1 << 10,
        OPT_DRAIN_SIGERR = 1 << 11, /* MLX5_QPC_OPT_MASK_INIT2INIT_DRAIN_SIGERR of rdma-core */
-       OPT_LAG_TX_AFF = 1 << 15,
+       OPT_LAG_TX_AFF = 1 << 15,   /* without LAG the value is ignored */
        OPT_PRI_PORT = 1 << 16,
        OPT_COUNTER_SET_ID = 1 << 25,
 };
@@ -129,7 +129,6 @@ static const struct taken_field {
 	F(rae, R2I, OPT_RAE),
 	F(atomic_mode, R2I, OPT_RAE),
 	F(q_key, R2I, OPT_Q_KEY),
-	F(lag_tx_port_affinity, R2I, OPT_LAG_TX_AFF),
 	F(counter_set_id, R2I, OPT_COUNTER_SET_ID),
 	F(drain_sigerr, R2I, OPT_DRAIN_SIGERR),
 	F(mtu, I2R, 0),

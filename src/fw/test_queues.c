@@ -6,6 +6,7 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "wire/prm/hca_cap.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
 #include "wire/prm/qp.h"
@@ -280,6 +281,44 @@ static void test_opt_param_mask_selects_optional_fields(void **state)
 	assert_int_equal(qp->state, PRM_QP_STATE_RTS);
 }
 
+/*
+ * As cards do without LAG: success, and the value is ignored (libmlx5's
+ * _mlx5dv_modify_qp_lag_port() therefore queries first). RTS2RTS has the option only with
+ * rts2rts_lag_tx_port_affinity.
+ */
+static void test_lag_affinity_is_ignored(void **state)
+{
+	struct env *e = *state;
+	const void *cap = LAYOUT_IN(query_hca_cap_out, capability, e->out);
+	const void *qpc = LAYOUT_IN(query_qp_out, qpc, e->out);
+
+	cmd_init(e, PRM_OP_QUERY_HCA_CAP, 1);
+	assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, num_lag_ports), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, lag_master), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, lag_tx_port_affinity), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, init2_lag_tx_port_affinity), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, rts2rts_lag_tx_port_affinity), 0);
+	b_create_qp(e);
+	LAYOUT_SET(qpc, LAYOUT_IN(create_qp_in, qpc, e->in), lag_tx_port_affinity, 1);
+	e->qp = make(e, IN(create_qp));
+	b_rst2init(e);
+	LAYOUT_SET(qpc, LAYOUT_IN(rst2init_qp_in, qpc, e->in), lag_tx_port_affinity, 2);
+	assert_int_equal(run(e, e->in, IN(rst2init_qp), OUT(rst2init_qp)), FW_OK);
+	assert_int_equal(query_qp_state(e), PRM_QP_STATE_INIT);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, lag_tx_port_affinity), 0);
+	LAYOUT_SET(qpc, b_modify_qp(e, PRM_OP_INIT2INIT_QP, 1 << 15), lag_tx_port_affinity, 2);
+	assert_int_equal(run(e, e->in, IN(init2init_qp), OUT(init2init_qp)), FW_OK);
+	query_qp_state(e);
+	assert_int_equal(LAYOUT_GET(qpc, qpc, lag_tx_port_affinity), 0);
+	b_init2rtr(e);
+	assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
+	b_rtr2rts(e);
+	assert_int_equal(run(e, e->in, IN(rtr2rts_qp), OUT(rtr2rts_qp)), FW_OK);
+	LAYOUT_SET(qpc, b_modify_qp(e, PRM_OP_RTS2RTS_QP, 1 << 15), lag_tx_port_affinity, 2);
+	assert_int_equal(run(e, e->in, IN(rts2rts_qp), OUT(rts2rts_qp)), FW_BAD_PARAM);
+}
+
 /* opt_param_mask: 1 the alternate path, 1 << 10 pm_state. */
 static void migrate(struct env *e, uint32_t opt, uint32_t rlid, uint32_t pm_state)
 {
@@ -454,6 +493,7 @@ int main(void)
 		env_test(test_qp_without_queues_needs_no_memory_for_them),
 		env_test(test_qp_to_rts_takes_what_each_transition_takes),
 		env_test(test_opt_param_mask_selects_optional_fields),
+		env_test(test_lag_affinity_is_ignored),
 		env_test(test_alternate_path_is_shown_as_it_is_used),
 		env_test(test_qp_err_and_reset),
 		env_test(test_init2init_changes_the_port),
