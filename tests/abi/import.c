@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Importing a device, PDs and MRs by libibverbs: through the descriptor itself, a duplicate, one
- * received by a socket, and in a fork child. In another program the open file belongs to another
- * process: a clear errno.
+ * Importing a device, PDs, MRs and device memory by libibverbs: through the descriptor itself, a
+ * duplicate, one received by a socket, and in a fork child. In another program the open file
+ * belongs to another process: a clear errno.
  *
  * usage: import: 0 and "passed"; import FD: in the other program
  */
@@ -56,12 +56,14 @@ static int through_a_socket(int fd)
 }
 
 /* Import everything, and make objects in the imported context. Takes fd. */
-static void use(int fd, const struct ibv_pd *pd, const struct ibv_mr *mr)
+static void use(int fd, const struct ibv_pd *pd, const struct ibv_mr *mr, struct ibv_dm *dm)
 {
 	struct ibv_context *ctx = ibv_import_device(fd);
 	struct ibv_port_attr port;
 	struct ibv_pd *ipd;
 	struct ibv_mr *imr, *own;
+	struct ibv_dm *idm;
+	char got[8] = "";
 	struct ibv_cq *cq;
 
 	NEED(ctx);
@@ -71,6 +73,10 @@ static void use(int fd, const struct ibv_pd *pd, const struct ibv_mr *mr)
 	imr = ibv_import_mr(ipd, mr->handle);
 	NEED(imr && imr->lkey == mr->lkey && imr->rkey == mr->rkey && imr->length == mr->length);
 	NEED(!ibv_import_mr(ipd, pd->handle + 77));
+	idm = ibv_import_dm(ctx, dm->handle);
+	NEED(idm && !ibv_memcpy_from_dm(got, idm, 0, sizeof(got)) && !strcmp(got, "of all"));
+	NEED(!ibv_import_dm(ctx, dm->handle + 77));
+	ibv_unimport_dm(idm);
 	own = ibv_reg_mr(ipd, mem + 4096, 4096, IBV_ACCESS_LOCAL_WRITE);
 	NEED(own && own->lkey != mr->lkey);
 	cq = ibv_create_cq(ctx, 15, NULL, NULL, 0);
@@ -112,6 +118,8 @@ int main(int argc, char **argv)
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	struct ibv_mr *mr;
+	struct ibv_alloc_dm_attr dma = {.length = 4096};
+	struct ibv_dm *dm;
 	pid_t pid;
 
 	NEED(list && list[0]);
@@ -123,17 +131,20 @@ int main(int argc, char **argv)
 	NEED(pd);
 	mr = ibv_reg_mr(pd, mem, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
 	NEED(mr);
-	use(dup(ctx->cmd_fd), pd, mr);
-	use(through_a_socket(ctx->cmd_fd), pd, mr);
+	dm = ibv_alloc_dm(ctx, &dma);
+	NEED(dm && !ibv_memcpy_to_dm(dm, 0, (char[8]){"of all"}, 8));
+	use(dup(ctx->cmd_fd), pd, mr, dm);
+	use(through_a_socket(ctx->cmd_fd), pd, mr, dm);
 	pid = fork();
 	if (!pid) {
-		use(dup(ctx->cmd_fd), pd, mr);
+		use(dup(ctx->cmd_fd), pd, mr, dm);
 		_exit(0);
 	}
 	NEED(child(pid) == 0);
 	other_program(argv[0], ctx->cmd_fd);
 	/* the first user's objects are unchanged */
-	NEED(!ibv_dereg_mr(mr) && !ibv_dealloc_pd(pd) && !ibv_close_device(ctx));
+	NEED(!ibv_free_dm(dm) && !ibv_dereg_mr(mr) && !ibv_dealloc_pd(pd) &&
+	     !ibv_close_device(ctx));
 	puts("passed");
 	return 0;
 }

@@ -23,6 +23,9 @@ enum {
 enum { ACCESS_FLUSH_GLOBAL = 1 << 8, MODIFY_QP_OOO_DP = 1 };
 
 #define UNKNOWN "uverbs_ioctl.c ib_uverbs_cmd_verbs: radix tree"
+/* Linux 6.18: only with the capability mkey_pcie_tph and a PCI function with TPH. */
+#define DMAH_NEEDS \
+	"mlx5/main.c mlx5_ib_stage_caps_init: mdev->st; UAPI_DEF_OBJ_NEEDS_FN(alloc_dmah)"
 #define MANDATORY "uverbs_ioctl.c uverbs_set_attr: UVERBS_ATTR_F_MANDATORY"
 #define NUMBER(i, n, v)                            \
 	{                                          \
@@ -58,8 +61,10 @@ static const struct longer_cq longer_cq = {
 
 const struct ioctl_row new_rows[] = {
 	/* ---- objects and methods */
-	{"DMA handle", UNKNOWN, EPROTONOSUPPORT, .object = OBJECT_DMAH, .nattr = 1,
+	{"DMA handle", DMAH_NEEDS, EPROTONOSUPPORT, .object = OBJECT_DMAH, .nattr = 1,
 	 .attr = {NUMBER(0, 0, 0)}},
+	{"DMA handle destroyed", DMAH_NEEDS, EPROTONOSUPPORT, .object = OBJECT_DMAH, .method = 1,
+	 .nattr = 1, .attr = {NUMBER(0, 0, 0)}},
 	{"dmabuf of a mapping", UNKNOWN, EPROTONOSUPPORT, .object = OBJECT_DMABUF, .nattr = 1,
 	 .attr = {NUMBER(0, 0, 0)}},
 	{"completion counter", UNKNOWN, EPROTONOSUPPORT, .object = OBJECT_COMP_CNTR, .nattr = 1,
