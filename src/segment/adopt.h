@@ -137,8 +137,8 @@ void adopt_forked(void);
 
 /* May the pages of [from, to) be adopted? See doc/internals/adoption.md for the rules. */
 bool adopt_maps_allow(uint64_t from, uint64_t to);
-/* Is [from, to) still a mapping of `fd` at `offset`? */
-bool adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset);
+/* 1: [from, to) is still a mapping of `fd` at `offset`; 0: it is not; -EBUSY: it cannot be seen. */
+int adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset);
 /* Is nothing mapped in [from, to)? */
 bool adopt_maps_hole(uint64_t from, uint64_t to);
 /* Is the range of the segment mapped outside of this process's mapping of the whole? */

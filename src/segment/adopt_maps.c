@@ -7,6 +7,7 @@
 #include "segment/look.h"
 #include "util/sys.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -239,7 +240,7 @@ bool adopt_maps_allow(uint64_t from, uint64_t to)
 	return ok;
 }
 
-bool adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset)
+int adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset)
 {
 	struct mapping m;
 	struct stat st;
@@ -247,7 +248,7 @@ bool adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset)
 	uint64_t at = from;
 
 	if (sys_fstat(fd, &st) || !lines_open(&l, "/proc/self/maps"))
-		return false;
+		return -EBUSY;
 	while (at < to && next_line(&l)) {
 		if (!parse(l.line, &m) || m.hi <= at)
 			continue;

@@ -41,7 +41,8 @@ static struct {
 	_Atomic uint64_t lo, hi; /* all pieces lie in between */
 	/*
 	 * A thread is in fork() and has the lock. Others do not wait for it with locks of libc's
-	 * allocator, which fork() wants; they note that they have changed mappings.
+	 * allocator, which fork() wants; they note that they have changed mappings. That holds for
+	 * later forks, too, while there are pieces: other memory may lie where one was.
 	 */
 	_Atomic bool in_fork, changed_in_fork;
 	bool unwaited; /* pieces are being given back that other processes may still use */
@@ -339,7 +340,7 @@ static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 
 /* ---- giving back */
 
-/* 1: it is; 0: it is not; -EBUSY: its mapping is being changed. */
+/* 1: it is; 0: it is not; -EBUSY: its mapping is being changed, or cannot be seen. */
 static int piece_is_ours(const struct adopt_piece *p, uint64_t len)
 {
 	if (!adopt_watch(p->va, p->va + len))
@@ -659,7 +660,8 @@ void adopt_forking(void)
 		return;
 	fork_mask = own_lock();
 	forking = true;
-	atomic_store(&own.changed_in_fork, false);
+	if (!own.n)
+		atomic_store(&own.changed_in_fork, false);
 	atomic_store(&own.in_fork, true);
 	for (uint32_t i = 0; i < own.n; i++) {
 		struct adopt_piece p = rest_of(&own.piece[i]);

@@ -158,13 +158,13 @@ static void a_replaced_mapping_is_noticed(void **state)
 
 	assert_int_equal(ftruncate(fd, 2 * LEN), 0);
 	p = map(PROT_READ | PROT_WRITE, MAP_SHARED, fd);
-	assert_true(adopt_maps_are((uintptr_t)p, (uintptr_t)p + LEN, fd, 0));
-	assert_false(adopt_maps_are((uintptr_t)p, (uintptr_t)p + LEN, fd, ADOPT_PAGE));
+	assert_int_equal(adopt_maps_are((uintptr_t)p, (uintptr_t)p + LEN, fd, 0), 1);
+	assert_int_equal(adopt_maps_are((uintptr_t)p, (uintptr_t)p + LEN, fd, ADOPT_PAGE), 0);
 	assert_ptr_not_equal(mmap(p + ADOPT_PAGE, ADOPT_PAGE, PROT_READ,
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
 			     MAP_FAILED);
-	assert_false(adopt_maps_are((uintptr_t)p, (uintptr_t)p + LEN, fd, 0));
-	assert_true(adopt_maps_are((uintptr_t)p, (uintptr_t)p + ADOPT_PAGE, fd, 0));
+	assert_int_equal(adopt_maps_are((uintptr_t)p, (uintptr_t)p + LEN, fd, 0), 0);
+	assert_int_equal(adopt_maps_are((uintptr_t)p, (uintptr_t)p + ADOPT_PAGE, fd, 0), 1);
 	close(fd);
 }
 

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -221,6 +222,33 @@ static int case_fork(int argc, char **argv)
 	return 0;
 }
 
+/* No descriptor is free when pages are to be given back: they stay known, and a child gets them. */
+static int case_descriptors(int argc, char **argv)
+{
+	uint8_t *mem = malloc(SIZE);
+	struct ibv_mr *mr = adopted(mem);
+	struct rlimit was, none;
+	pid_t pid;
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &was));
+	none = was;
+	none.rlim_cur = 3;
+	CHECK(!setrlimit(RLIMIT_NOFILE, &none));
+	CHECK(!madvise((void *)(((uintptr_t)mem + PAGE) & ~(uintptr_t)(PAGE - 1)), SIZE - PAGE,
+		       MADV_NORMAL));
+	CHECK(!setrlimit(RLIMIT_NOFILE, &was));
+	pid = fork();
+	CHECK(pid >= 0);
+	if (!pid) {
+		kept(mem, SIZE);
+		_exit(0);
+	}
+	ends(pid);
+	CHECK(!ibv_dereg_mr(mr));
+	kept(mem, SIZE);
+	return 0;
+}
+
 /* A child executes a program, then this process does. */
 static int case_exec(int argc, char **argv)
 {
@@ -380,9 +408,16 @@ static int case_race(int argc, char **argv)
 }
 
 static const struct rc_case cases[] = {
-	{"munmap", case_munmap}, {"realloc", case_realloc}, {"trim", case_trim},
-	{"fork", case_fork},     {"exec", case_exec},       {"dlclose", case_dlclose},
-	{"queue", case_queue},   {"race", case_race},       {NULL, NULL},
+	{"munmap", case_munmap},
+	{"realloc", case_realloc},
+	{"trim", case_trim},
+	{"fork", case_fork},
+	{"exec", case_exec},
+	{"dlclose", case_dlclose},
+	{"queue", case_queue},
+	{"race", case_race},
+	{"descriptors", case_descriptors},
+	{NULL, NULL},
 };
 
 int main(int argc, char **argv)

@@ -54,6 +54,9 @@ class Adopted(Case):
     def test_fork(self):
         self.case('fork')
 
+    def test_no_descriptor_is_free(self):
+        self.case('descriptors')
+
     def test_exec(self):
         self.case('exec')
 
