@@ -195,7 +195,7 @@ static int render_gids(struct tree *t, int dir, struct seg *s, uint32_t port)
 	int r = gids < 0 ? gids : types < 0 ? types : ndevs < 0 ? ndevs : 0;
 
 	for (unsigned int i = 0; i < hw_port_gids(p); i++) {
-		char name[8], text[48];
+		char name[12], text[48];
 		int n = show_gid(p->gid[i], text, sizeof(text));
 
 		snprintf(name, sizeof(name), "%u", i);
@@ -214,7 +214,7 @@ static int render_pkeys(struct tree *t, int dir, const struct hw_port *p)
 	int r = pkeys < 0 ? pkeys : 0;
 
 	for (unsigned int i = 0; i < hw_port_pkeys(p); i++) {
-		char name[8];
+		char name[12];
 
 		snprintf(name, sizeof(name), "%u", i);
 		TREE_STEP(r, tree_put(t, pkeys, name, "0x%04x\n", p->pkey[i]));
@@ -535,7 +535,7 @@ int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root)
 	_cleanup_close_ int top = -1;
 	_cleanup_close_ int dir = -1;
 	const struct hw_port *p = hw_port(s, port);
-	char name[24], text[48];
+	char name[32], text[48];
 	int n, r = open_port(s, p, root, "", &top, &dir);
 
 	for (unsigned int i = 0; !r && i < hw_port_pkeys(p); i++) {

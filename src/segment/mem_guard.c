@@ -77,7 +77,7 @@ static long own_vm(int call, void *here, const void *there, size_t len)
  */
 static long copy_by_stack(void *dst, const void *src, size_t len)
 {
-	uint8_t here[256];
+	uint8_t here[256] = {0};
 	long n = own_vm(SYS_process_vm_writev, (void *)(uintptr_t)src, here,
 			len < sizeof(here) ? len : sizeof(here));
 
