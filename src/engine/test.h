@@ -109,7 +109,34 @@ void t_srq_post(struct t_srq *srq, uint32_t key, void *addr, uint32_t len);
 /* Make a QP on port `side`, in RST. srq may be NULL. */
 struct t_qp *t_qp_make(struct tb *t, uint32_t side, enum prm_st st, struct t_srq *srq);
 void t_qp_free(struct t_qp *q);
+/* A QP's fields for tests that need no more of struct hw_qp. */
 enum prm_qp_state t_state(const struct t_qp *q);
+enum hw_park t_park(const struct t_qp *q);
+uint32_t t_hca(const struct t_qp *q);
+uint32_t t_pdn(const struct t_qp *q);
+uint32_t t_sq_ci(const struct t_qp *q);
+uint32_t t_rq_ci(const struct t_qp *q);
+/* hw_qp.rx_srq_wqe: 1 + index of the SRQ WQE that the QP has taken. */
+uint32_t t_srq_wqe(const struct t_qp *q);
+/* hw_qp.took: is a WQE waiting until other threads have dropped a key? */
+bool t_waits_for_key(const struct t_qp *q);
+struct seg_lock *t_rq_lock(const struct t_qp *q);
+/* The CQs of sends and of receives; NULL: stays as it is. */
+void t_set_cq(struct t_qp *q, const struct t_cq *sends, const struct t_cq *receives);
+void t_set_rnr_timer(struct t_qp *q, uint8_t min_rnr_nak);
+void t_set_rnr_retry(struct t_qp *q, uint8_t rnr_retry);
+/* The next message has the last one's PSN. */
+void t_repeat_psn(struct t_qp *q);
+uint32_t t_next_psn(const struct t_qp *q);
+void t_set_state(struct t_qp *q, enum prm_qp_state state);
+void t_set_mmo(struct t_qp *q, bool on);
+void t_set_srq_wqe(struct t_qp *q, const struct t_srq *srq, uint32_t index);
+/* Prepares a CQE of the QP: cqe_init() of engine/qp.h. */
+void t_cqe_init(struct eng_cqe *c, uint32_t opcode, const struct t_qp *q, uint32_t wqe_counter);
+/* The QP expects PSNs of `peer`, and sends its own, from a number close to the wrap. */
+void t_set_rcv_psn(struct t_qp *q, uint32_t peer_qpn);
+void t_set_send_psn(struct t_qp *q);
+void t_set_dest(struct t_qp *q, uint32_t peer_qpn);
 /* Does `to` expect the PSN that `from` sends next? */
 bool t_psns_agree(const struct t_qp *from, const struct t_qp *to);
 /* Bring both through RTR to RTS, connected to each other. */

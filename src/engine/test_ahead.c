@@ -2,7 +2,6 @@
 /* A sender in another process reads the WQEs of an SRQ ahead: it finds what is posted, in order. */
 #include "engine/test_procs.h"
 #include "hw/cq.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/rq_ahead.h"
 #include "hw/srq.h"
@@ -61,7 +60,7 @@ static void child_sends(struct bed *e)
 	CHECK(!bed->spec[0] || point_set(bed->spec));
 	for (; await(e->go[0]); text[0]++) {
 		t_post(c, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = text, .inl_len = 1});
-		for (int i = 0; i < 50 && c->hw->park == HW_PARK_LOCK; i++) {
+		for (int i = 0; i < 50 && t_park(c) == HW_PARK_LOCK; i++) {
 			t_now += 2000000;
 			eng_run_due(&e->p.t->s);
 		}
@@ -76,7 +75,8 @@ static void start_sender(struct ahead *x, const char *spec)
 	snprintf(x->spec, sizeof(x->spec), "%s", spec);
 	spawn(x->e, child_sends);
 	assert_true(await(x->e->tell[0]));
-	peer = (struct t_qp){.qpn = x->e->board->qpn, .hw = hw_qp(&x->e->p.t->s, x->e->board->qpn)};
+	peer = (struct t_qp){.qpn = x->e->board->qpn,
+			     .hw = seg_live(&x->e->p.t->s, SEG_T_QP, x->e->board->qpn)};
 	t_rts(x->b, &peer);
 }
 
@@ -193,8 +193,8 @@ static void one_goes_back(void **state)
 	message(x);
 	came(x, 0, 0);
 	assert_int_equal(KEPT(x->srq.hw), 3);
-	d->hw->rx_srq_wqe = 1 + 12; /* a receive taken elsewhere in the list, and never completed */
-	d->hw->rx_srqn = (d->hw->rx_srqn & 0xff000000) | x->srq.srqn;
+	t_set_srq_wqe(d, &x->srq,
+		      12); /* a receive taken elsewhere in the list, and never completed */
 	post(x, 12, 1, 13);
 	*x->srq.dbr = htobe32(--x->srq.posted);
 	assert_int_equal(eng_qp_quiesce(s, d->qpn), 0);

@@ -2,7 +2,6 @@
 /* Completion queues: arming, overrun, sizes, resizing. */
 #include "engine/test.h"
 #include "hw/cq.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include <infiniband/verbs.h>
 
@@ -214,7 +213,7 @@ static void cq_overrun(void **state)
 	t_post(p->a, &wr);
 	assert_int_equal(hw_cq_error(p->a->cq.hw), HW_CQ_ERR_OVERRUN);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[1]), IBV_EVENT_CQ_ERR);
-	assert_int_equal(p->a->hw->state, PRM_QP_STATE_ERR);
+	assert_int_equal(t_state(p->a), PRM_QP_STATE_ERR);
 	assert_int_equal(t_event(p->t, p->a->evq), IBV_EVENT_QP_FATAL);
 	assert_int_equal(t_event(p->t, p->a->cq.evq[1]), -1);
 	/* The CQEs written before the overrun are intact. */
@@ -222,7 +221,7 @@ static void cq_overrun(void **state)
 		t_expect_done(p->a, MLX5_OPCODE_NOP, i);
 	/* The CQ of the responder is in error. */
 	t_post(p->b, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
-	assert_int_equal(p->b->hw->park, HW_PARK_RETRY); /* a is in ERR */
+	assert_int_equal(t_park(p->b), HW_PARK_RETRY); /* a is in ERR */
 }
 
 static void responders_cq_overrun(void **state)
@@ -236,7 +235,7 @@ static void responders_cq_overrun(void **state)
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_OP_ERR, 0);
 	assert_int_equal(t_event(p->t, p->b->cq.evq[1]), IBV_EVENT_CQ_ERR);
 	assert_int_equal(t_event(p->t, p->b->evq), IBV_EVENT_QP_FATAL);
-	assert_int_equal(p->b->hw->state, PRM_QP_STATE_ERR);
+	assert_int_equal(t_state(p->b), PRM_QP_STATE_ERR);
 }
 
 static void cqe_of_128_bytes(void **state)
@@ -245,7 +244,7 @@ static void cqe_of_128_bytes(void **state)
 	struct t_cq big;
 
 	t_cq_make(p->t, &big, 2, 128);
-	p->a->hw->cqn_snd = big.cqn;
+	t_set_cq(p->a, &big, NULL);
 	for (uint32_t i = 0; i < 20; i++) {
 		struct mlx5_cqe64 *c;
 
@@ -317,7 +316,7 @@ static void completion_owed(void **state)
 	assert_int_equal(seg_lock(&p->t->s, &p->a->cq.hw->lock, 0), 0);
 	t_post(p->a, &wr);
 	assert_memory_equal(p->b->mem, "once", 4);
-	assert_int_equal(p->a->hw->park, HW_PARK_LOCK);
+	assert_int_equal(t_park(p->a), HW_PARK_LOCK);
 	p->b->mem[0] = 'O';
 	seg_unlock(&p->t->s, &p->a->cq.hw->lock);
 	t_now += 2000000;

@@ -2,7 +2,6 @@
 /* Data through crypto keys, alone and with signatures, and what is refused of them. */
 #include "engine/test_sig.h"
 #include "hw/hca.h"
-#include "hw/qp.h"
 #include "util/aes.h"
 #include "wire/wqe/wqe.h"
 
@@ -35,7 +34,7 @@ static bool encrypts(const struct ckey *k)
 
 static uint32_t hca_of(const struct t_qp *q)
 {
-	return hw_qp(&q->t->s, q->qpn)->hca;
+	return t_hca(q);
 }
 
 static uint32_t unit_of(const struct ckey *k)

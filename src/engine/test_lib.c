@@ -9,6 +9,7 @@
 #include "hw/mkey.h"
 #include "hw/pd.h"
 #include "hw/port.h"
+#include "engine/qp.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
@@ -305,10 +306,9 @@ void t_rts(struct t_qp *q, struct t_qp *peer)
 	q->hw->path[0].dlid = atomic_load(&port->lid);
 	memcpy(q->hw->path[0].dgid, port->gid[0], 16);
 	assert_int_equal(eng_qp_set_state(s, q->qpn, PRM_QP_STATE_INIT), 0);
-	/* PSNs close to the wrap. */
-	q->hw->next_rcv_psn = 0xfffff0 + (peer->qpn & 7);
+	t_set_rcv_psn(q, peer->qpn);
 	assert_int_equal(eng_qp_set_state(s, q->qpn, PRM_QP_STATE_RTR), 0);
-	q->hw->next_send_psn = 0xfffff0 + (q->qpn & 7);
+	t_set_send_psn(q);
 	assert_int_equal(eng_qp_set_state(s, q->qpn, PRM_QP_STATE_RTS), 0);
 }
 
@@ -464,6 +464,110 @@ struct mlx5_cqe64 *t_received(struct t_qp *q, uint8_t opcode, uint32_t len, uint
 enum prm_qp_state t_state(const struct t_qp *q)
 {
 	return (enum prm_qp_state)q->hw->state;
+}
+
+enum hw_park t_park(const struct t_qp *q)
+{
+	return (enum hw_park)q->hw->park;
+}
+
+uint32_t t_hca(const struct t_qp *q)
+{
+	return q->hw->hca;
+}
+
+uint32_t t_pdn(const struct t_qp *q)
+{
+	return q->hw->pdn;
+}
+
+uint32_t t_sq_ci(const struct t_qp *q)
+{
+	return q->hw->sq_ci;
+}
+
+uint32_t t_rq_ci(const struct t_qp *q)
+{
+	return q->hw->rq_ci;
+}
+
+uint32_t t_srq_wqe(const struct t_qp *q)
+{
+	return q->hw->rx_srq_wqe;
+}
+
+bool t_waits_for_key(const struct t_qp *q)
+{
+	return q->hw->took;
+}
+
+struct seg_lock *t_rq_lock(const struct t_qp *q)
+{
+	return &q->hw->rq_lock;
+}
+
+void t_set_cq(struct t_qp *q, const struct t_cq *sends, const struct t_cq *receives)
+{
+	if (sends)
+		q->hw->cqn_snd = sends->cqn;
+	if (receives)
+		q->hw->cqn_rcv = receives->cqn;
+}
+
+void t_set_rnr_timer(struct t_qp *q, uint8_t min_rnr_nak)
+{
+	q->hw->min_rnr_nak = min_rnr_nak;
+}
+
+void t_set_rnr_retry(struct t_qp *q, uint8_t rnr_retry)
+{
+	q->hw->rnr_retry = rnr_retry;
+}
+
+void t_repeat_psn(struct t_qp *q)
+{
+	q->hw->next_send_psn = (q->hw->next_send_psn - 1) & 0xffffff;
+}
+
+uint32_t t_next_psn(const struct t_qp *q)
+{
+	return q->hw->next_send_psn;
+}
+
+void t_set_state(struct t_qp *q, enum prm_qp_state state)
+{
+	q->hw->state = state;
+}
+
+void t_set_mmo(struct t_qp *q, bool on)
+{
+	q->hw->mmo = on;
+}
+
+void t_set_srq_wqe(struct t_qp *q, const struct t_srq *srq, uint32_t index)
+{
+	q->hw->rx_srq_wqe = 1 + index;
+	q->hw->rx_srqn = (q->hw->rx_srqn & 0xff000000) | srq->srqn;
+}
+
+void t_cqe_init(struct eng_cqe *c, uint32_t opcode, const struct t_qp *q, uint32_t wqe_counter)
+{
+	cqe_init(c, opcode, q->hw, q->qpn, wqe_counter);
+}
+
+void t_set_rcv_psn(struct t_qp *q, uint32_t peer_qpn)
+{
+	q->hw->next_rcv_psn = 0xfffff0 + (peer_qpn & 7);
+}
+
+void t_set_send_psn(struct t_qp *q)
+{
+	q->hw->next_send_psn = 0xfffff0 + (q->qpn & 7);
+}
+
+void t_set_dest(struct t_qp *q, uint32_t peer_qpn)
+{
+	q->hw->dest_qpn = peer_qpn;
 }
 
 bool t_psns_agree(const struct t_qp *from, const struct t_qp *to)

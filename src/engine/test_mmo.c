@@ -2,7 +2,7 @@
 /* Copies within a protection domain, as mlx5dv_wr_memcpy() of libmlx5 posts them. */
 #include "engine/test_keys.h"
 #include "hw/mkey.h"
-#include "hw/qp.h"
+#include "hw/qp_limits.h"
 #include "hw/qp_state.h"
 #include "wire/prm/mkey.h"
 
@@ -47,7 +47,7 @@ static int setup(void **state)
 
 	t_pair_setup(state);
 	p = *state;
-	p->a->hw->mmo = 1;
+	t_set_mmo(p->a, true);
 	return 0;
 }
 
@@ -56,13 +56,13 @@ static void test_memory_is_copied(void **state)
 	struct t_pair *p = *state;
 	struct copy c = copy_of(p->a, LEN);
 	uint8_t before = p->a->mem[TO - 1], after = p->a->mem[TO + LEN];
-	uint32_t psn = p->a->hw->next_send_psn;
+	uint32_t psn = t_next_psn(p->a);
 
 	copied(p->a, &c);
 	assert_memory_equal(p->a->mem + TO, p->a->mem + FROM, LEN);
 	assert_int_equal(p->a->mem[TO - 1], before);
 	assert_int_equal(p->a->mem[TO + LEN], after);
-	assert_int_equal(p->a->hw->next_send_psn, psn);
+	assert_int_equal(t_next_psn(p->a), psn);
 	t_assert_empty(&p->b->cq);
 }
 
@@ -72,7 +72,7 @@ static void test_no_peer_is_needed(void **state)
 	struct t_pair *p = *state;
 	struct copy c = copy_of(p->a, LEN);
 
-	atomic_store(&p->b->hw->state, PRM_QP_STATE_RST);
+	t_set_state(p->b, PRM_QP_STATE_RST);
 	copied(p->a, &c);
 	assert_memory_equal(p->a->mem + TO, p->a->mem + FROM, LEN);
 }
@@ -113,7 +113,7 @@ static void test_a_dc_initiator_copies(void **state)
 	struct t_qp *q = t_qp_make(t, 0, PRM_ST_DCI, NULL);
 	struct copy c = copy_of(q, LEN);
 
-	q->hw->mmo = 1;
+	t_set_mmo(q, true);
 	memset(q->mem + FROM, 0x5a, LEN);
 	assert_int_equal(eng_qp_set_state(&t->s, q->qpn, PRM_QP_STATE_RTS), 0);
 	copied(q, &c);
@@ -131,7 +131,7 @@ struct copy_row {
 #define ROW(n) static void n(struct t_pair *p, struct copy *c, uint8_t *opmod, uint32_t *bytes)
 ROW(c_not_enabled)
 {
-	p->a->hw->mmo = 0;
+	t_set_mmo(p->a, false);
 }
 ROW(c_opmod)
 {

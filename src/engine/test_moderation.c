@@ -2,7 +2,6 @@
 /* Moderation of completion events, with a fake clock. Nothing here sleeps. */
 #include "engine/test.h"
 #include "hw/cq.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "segment/proc.h"
 

@@ -3,7 +3,6 @@
 #include "engine/priv.h"
 #include "engine/for_tests.h"
 #include "engine/test_procs.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <pthread.h>
@@ -105,7 +104,7 @@ static void child_unmapped(struct bed *e)
 	t_rts(b, e->p.a);
 	tell(e->tell[1]);
 	CHECK(await(e->go[0]));
-	CHECK(b->hw->state == PRM_QP_STATE_ERR);
+	CHECK(t_state(b) == PRM_QP_STATE_ERR);
 }
 
 static void unmapped(void **state)
@@ -163,10 +162,10 @@ static void inherited_queue(void **state)
 
 static void child_stops_with_lock(struct bed *e)
 {
-	CHECK(!seg_lock(&e->p.t->s, &e->p.b->hw->rq_lock, 0));
+	CHECK(!seg_lock(&e->p.t->s, t_rq_lock(e->p.b), 0));
 	tell(e->tell[1]);
 	raise(SIGSTOP);
-	seg_unlock(&e->p.t->s, &e->p.b->hw->rq_lock);
+	seg_unlock(&e->p.t->s, t_rq_lock(e->p.b));
 	tell(e->tell[1]);
 	await(e->go[0]);
 }
@@ -187,7 +186,7 @@ static void peer_stopped(void **state)
 	       &(struct t_wr){
 		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .inl = "x", .inl_len = 1});
 	assert_true(test_sleeps() - t < TEST_SHORT);
-	assert_int_equal(e->p.a->hw->park, HW_PARK_LOCK);
+	assert_int_equal(t_park(e->p.a), HW_PARK_LOCK);
 	kill(e->pid, SIGCONT);
 	assert_true(await(e->tell[0]));
 	t_now += 2000000;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Implements test_procs.h: two processes with a queue each. */
 #include "engine/test_procs.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include <poll.h>
 #include <sys/prctl.h>
@@ -91,9 +90,9 @@ void connect_to_child(struct bed *e)
 
 	assert_true(await(e->tell[0]));
 	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, PRM_QP_STATE_RST), 0);
-	a->hw->dest_qpn = e->board->qpn;
+	t_set_dest(a, e->board->qpn);
 	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, PRM_QP_STATE_INIT), 0);
-	a->hw->next_rcv_psn = 0xfffff0 + (e->board->qpn & 7);
-	a->hw->next_send_psn = 0xfffff0 + (a->qpn & 7);
+	t_set_rcv_psn(a, e->board->qpn);
+	t_set_send_psn(a);
 	assert_int_equal(eng_qp_set_state(&e->p.t->s, a->qpn, PRM_QP_STATE_RTS), 0);
 }

@@ -2,7 +2,6 @@
 /* Shared receive queues: order, limits, and receives taken but not completed. */
 #include "engine/test.h"
 #include "hw/cq.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <infiniband/verbs.h>
@@ -67,7 +66,7 @@ static void srq_follows_the_list(void **state)
 	/* Empty: RNR. */
 	send_inline(p->a[0], "late");
 	t_assert_empty(&p->b[0]->cq);
-	assert_int_equal(p->a[0]->hw->park, HW_PARK_RNR);
+	assert_int_equal(t_park(p->a[0]), HW_PARK_RNR);
 }
 
 /* Many more messages than places; the list is relinked as libmlx5 does on completion. */
@@ -161,15 +160,15 @@ static void srq_wqe_in_hand(void **state)
 	t_srq_post(&p->srq, p->b[0]->key, p->b[0]->mem, 64);
 	assert_int_equal(seg_lock(&p->t->s, &cq->lock, 0), 0);
 	send_inline(p->a[0], "wait");
-	assert_int_equal(p->a[0]->hw->park, HW_PARK_LOCK);
-	assert_int_equal(p->b[0]->hw->rx_srq_wqe, 1);
+	assert_int_equal(t_park(p->a[0]), HW_PARK_LOCK);
+	assert_int_equal(t_srq_wqe(p->b[0]), 1);
 	assert_int_equal(p->srq.hw->consumed, 1);
 	seg_unlock(&p->t->s, &cq->lock);
 	t_now += 2000000;
 	eng_run_due(&p->t->s);
 	t_received(p->b[0], MLX5_CQE_RESP_SEND, 4, 0);
 	assert_int_equal(p->srq.hw->consumed, 1);
-	assert_int_equal(p->b[0]->hw->rx_srq_wqe, 0);
+	assert_int_equal(t_srq_wqe(p->b[0]), 0);
 	/* A reset returns the receive to its SRQ, too. */
 	assert_int_equal(seg_lock(&p->t->s, &cq->lock, 0), 0);
 	send_inline(p->a[0], "wait");

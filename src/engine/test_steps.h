@@ -9,7 +9,6 @@
 #include "engine/test_procs.h"
 #include "hw/cq.h"
 #include "hw/evsub.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "util/point.h"

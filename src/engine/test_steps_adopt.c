@@ -63,7 +63,7 @@ static void owner(struct bed *e)
 	pthread_t t;
 
 	b = child_qp(e, PRM_ST_RC, NULL);
-	e->board->key = t_key(e->p.t, b->hw->pdn, b->mem, LEN, ALL);
+	e->board->key = t_key(e->p.t, t_pdn(b), b->mem, LEN, ALL);
 	e->board->a_key = s->self;
 	memset(b->mem, BEFORE, LEN - STORES);
 	word = (void *)(b->mem + LEN - STORES);
@@ -183,7 +183,7 @@ static void *copy(void *arg)
 
 static void device_thread(struct bed *e)
 {
-	for (int i = 0; i < 50 && e->p.a->hw->park == HW_PARK_LOCK; i++) {
+	for (int i = 0; i < 50 && t_park(e->p.a) == HW_PARK_LOCK; i++) {
 		t_now += 2000000;
 		eng_run_due(&e->p.t->s);
 	}
@@ -260,7 +260,7 @@ static bool queue_stopped_at(uint32_t n)
 		kill(e->pid, SIGCONT);
 	assert_true(await(e->tell[0]));
 	assert_sent(e);
-	while (e->p.a->hw->sq_ci < MESSAGES) {
+	while (t_sq_ci(e->p.a) < MESSAGES) {
 		send_message(e);
 		assert_sent(e);
 	}
@@ -363,7 +363,7 @@ static void a_fork_has_its_own_copy(void **state)
 {
 	struct tb *t = tb_create();
 	struct t_qp *q = t_qp_make(t, 0, PRM_ST_RC, NULL);
-	uint32_t key = t_key(t, q->hw->pdn, q->mem, LEN, ALL);
+	uint32_t key = t_key(t, t_pdn(q), q->mem, LEN, ALL);
 	int status, go[2];
 	pid_t pid;
 
@@ -425,10 +425,10 @@ static void big_owner(struct bed *e)
 	int rc;
 
 	b = child_qp(e, PRM_ST_RC, NULL);
-	adopt_key(s, t_key(e->p.t, b->hw->pdn, b->mem, ADOPT_CHUNK, ALL));
+	adopt_key(s, t_key(e->p.t, t_pdn(b), b->mem, ADOPT_CHUNK, ALL));
 	mem = mmap(NULL, BIG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(mem != MAP_FAILED && !madvise(mem, BIG, MADV_NOHUGEPAGE));
-	e->board->key = t_key(e->p.t, b->hw->pdn, mem, BIG, ALL);
+	e->board->key = t_key(e->p.t, t_pdn(b), mem, BIG, ALL);
 	e->board->mem = (uintptr_t)mem;
 	atomic_store(&me->adopt_after, 1);
 	atomic_store(&me->adopt_queues, 1);

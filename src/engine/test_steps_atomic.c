@@ -37,7 +37,7 @@ static struct {
 
 static void run_on(struct seg *s, struct t_qp *q)
 {
-	for (int i = 0; i < 100 && q->hw->park; i++) {
+	for (int i = 0; i < 100 && t_park(q); i++) {
 		t_now += 2000000;
 		eng_run_due(s);
 	}

@@ -89,7 +89,7 @@ static bool destroyed_at(const struct scenario *is, uint32_t n)
 	scene_go_on(&x, SIGCONT);
 	t_assert_empty(&x.b->cq);
 	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 0);
-	assert_int_equal(x.b->hw->rq_lock.word, 0);
+	assert_int_equal(t_rq_lock(x.b)->word, 0);
 	assert_int_equal(x.b->cq.hw->lock.word, 0);
 	scene_end(&x);
 	return x.stopped;

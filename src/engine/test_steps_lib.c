@@ -2,6 +2,7 @@
 /* Implements test_steps.h: the scenes, what their senders do, and what is right afterwards. */
 #include "engine/test_sig.h"
 #include "engine/test_steps.h"
+#include "hw/qp.h"
 #include "engine/test_tm.h"
 #include "hw/umem.h"
 #include "segment/adopt.h"

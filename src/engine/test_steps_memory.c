@@ -5,6 +5,7 @@
  */
 #include "engine/test_sig.h"
 #include "engine/test_steps.h"
+#include "hw/qp.h"
 #include "hw/memic.h"
 #include "segment/adopt.h"
 #include "wire/prm/dct.h"

@@ -4,6 +4,7 @@
  * message or of a command: a QP migrates once with one event, nothing is refused that was right.
  */
 #include "engine/test_steps.h"
+#include "hw/qp.h"
 #include "hw/port.h"
 
 /*

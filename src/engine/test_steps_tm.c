@@ -88,7 +88,7 @@ static void check(struct scene *x, void (*meanwhile)(struct scene *x))
 		assert_int_equal(removed, !taken);
 	assert_int_equal(HW_TM_KIND(tm->tag[0].state),
 			 taken || removed ? HW_TM_FREE : HW_TM_POSTED);
-	assert_int_equal(x->b->hw->rx_srq_wqe, 0);
+	assert_int_equal(t_srq_wqe(x->b), 0);
 	assert_true(x->srq.hw->consumed == seen[CQE_TM_UNEXPECTED] ||
 		    meanwhile == receiver_to_error); /* a move to ERR flushes the receive in hand */
 }
@@ -104,8 +104,7 @@ static void check_killed(struct scene *x)
 	assert_int_equal(seen[CQE_TM_EXPECTED], seen[CQE_TM_CONSUMED]);
 	assert_true(taken + seen[CQE_TM_UNEXPECTED] <= 1);
 	assert_int_equal(HW_TM_KIND(tm->tag[0].state), taken ? HW_TM_FREE : HW_TM_POSTED);
-	assert_int_equal(x->srq.hw->consumed,
-			 seen[CQE_TM_UNEXPECTED] + (x->b->hw->rx_srq_wqe != 0));
+	assert_int_equal(x->srq.hw->consumed, seen[CQE_TM_UNEXPECTED] + (t_srq_wqe(x->b) != 0));
 	assert_int_equal(HW_TM_HW(tm->sync), seen[CQE_TM_UNEXPECTED]);
 	assert_int_equal(HW_TM_CLAIMED(tm->sync), 0);
 	for (int i = 0; i < HW_TM_CLAIMS; i++)
@@ -117,7 +116,7 @@ static void go_round(struct scene *x)
 {
 	struct t_qp *q = x->e->p.a;
 
-	q->hw->cqn_snd = x->b->cq.cqn;
+	t_set_cq(q, &x->b->cq, NULL);
 	for (uint32_t i = 0; i <= 1u << T_CQ_LOG; i++) {
 		t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
 		run_out(x, q);

@@ -5,6 +5,7 @@
  * or it is absent.
  */
 #include "engine/test_steps.h"
+#include "hw/qp.h"
 #include "engine/test_tm.h"
 #include "engine/test_zip.h"
 

@@ -88,10 +88,10 @@ static void check(struct scene *x, bool whole, uint32_t sent)
 	read_all();
 	assert_int_equal(others, sent);
 	assert_true(received <= MESSAGES && (!whole || received == MESSAGES));
-	assert_int_equal(atomic_load(&x->b->hw->rq_ci), received);
+	assert_int_equal(t_rq_ci(x->b), received);
 	assert_int_equal(count_events(x, x->b->cq.evq[0], 0), received || sent);
 	assert_int_equal(x->b->cq.hw->lock.word, 0);
-	assert_int_equal(x->b->hw->rq_lock.word, 0);
+	assert_int_equal(t_rq_lock(x->b)->word, 0);
 	assert_false(cq_waits(seg_of(x), x->b->cq.cqn));
 	n = received;
 	complete_another(x);
@@ -200,10 +200,11 @@ static void second_dies(struct scene *x)
 	struct t_qp peer;
 
 	second = t_qp_make(e->p.t, 1, PRM_ST_RC, NULL);
-	second->hw->cqn_rcv = x->b->cq.cqn;
+	t_set_cq(second, NULL, &x->b->cq);
 	spawn(e, child_dies_with_one_kept);
 	assert_true(await(e->tell[0]));
-	peer = (struct t_qp){.qpn = e->board->qpn, .hw = hw_qp(seg_of(x), e->board->qpn)};
+	peer = (struct t_qp){.qpn = e->board->qpn,
+			     .hw = seg_live(seg_of(x), SEG_T_QP, e->board->qpn)};
 	t_rts(second, &peer);
 	for (uint32_t i = 0; i < SECOND; i++)
 		t_recv_at(second, i * 64, 64);

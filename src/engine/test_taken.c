@@ -6,7 +6,6 @@
 #include "engine/test_keys.h"
 #include "engine/test_procs.h"
 #include "hw/mkey.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "util/sys.h"
 #include "wire/prm/mkey.h"
@@ -21,7 +20,7 @@
 /* A bound key over the QP's memory, for any QP of its domain. */
 static struct hw_mkey *bound_key(struct t_qp *q)
 {
-	struct hw_mkey *mk = t_indirect_key(q->t, q->hw->pdn, PRM_MKC_KLM, 4);
+	struct hw_mkey *mk = t_indirect_key(q->t, t_pdn(q), PRM_MKC_KLM, 4);
 
 	entry_set((void *)hw_klm_entry(&q->t->s, mk, 0),
 		  &(struct klm){q->key, (uintptr_t)q->mem, LEN});
@@ -70,7 +69,7 @@ static void a_change_waits_for_users(void **state)
 	t_expect_done(p->b, MLX5_OPCODE_UMR, at);
 	assert_int_equal(mk->free, 0);
 	assert_memory_equal(hw_klm_entry(&p->t->s, mk, 0), &u.list[0], sizeof(was));
-	assert_true(!p->b->hw->took);
+	assert_true(!t_waits_for_key(p->b));
 }
 
 /* Any thread of its domain may use a bound key; binding a key that was free waits for nobody. */
@@ -145,7 +144,7 @@ static void a_change_that_waits_is_flushed(void **state)
 	running_leave(user);
 	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_ERR), 0);
 	t_expect_error(p->b, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, at);
-	assert_true(!p->b->hw->took);
+	assert_true(!t_waits_for_key(p->b));
 	assert_int_equal(mk->free, 1);
 }
 
@@ -304,7 +303,7 @@ static void nobody_waits_for_the_stopped(void **state)
 static void child_holds_the_lock_and_stops(struct bed *e)
 {
 	running_enter(&e->p.t->s, e->p.a->qpn);
-	CHECK(!seg_lock(&e->p.t->s, &e->p.b->hw->rq_lock, 0));
+	CHECK(!seg_lock(&e->p.t->s, t_rq_lock(e->p.b), 0));
 	tell(e->tell[1]);
 	raise(SIGSTOP);
 	await(e->go[0]);
@@ -322,7 +321,7 @@ static void an_error_does_not_wait_for_the_stopped(void **state)
 	t = test_sleeps();
 	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_ERR), 0);
 	assert_true(test_sleeps() - t < TEST_SHORT);
-	assert_int_equal(p->b->hw->state, PRM_QP_STATE_ERR);
+	assert_int_equal(t_state(p->b), PRM_QP_STATE_ERR);
 	kill(e->pid, SIGKILL);
 	reap(e);
 	assert_int_equal(eng_qp_set_state(&p->t->s, p->b->qpn, PRM_QP_STATE_RST), 0);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* CQE compression: which completions share a session, and what readers of all kinds see. */
-#include "engine/qp.h"
 #include "engine/test_zip.h"
 #include "engine/zip.h"
-#include "hw/qp.h"
 #include "hw/srq.h"
 
 #include <infiniband/verbs.h>
@@ -92,7 +90,7 @@ static void burst_is_a_session(void **state)
 	expect_burst(16, 3);
 	expect_nothing();
 	assert_int_equal(z.sessions, 2);
-	assert_int_equal(p->b->hw->rq_ci, 19);
+	assert_int_equal(t_rq_ci(p->b), 19);
 }
 
 /* The layout of a session, entry by entry. */
@@ -194,7 +192,7 @@ static void own_completions_between(void **state)
 	struct t_pair *p = *state;
 
 	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
-	p->a->hw->cqn_snd = p->b->cq.cqn;
+	t_set_cq(p->a, &p->b->cq, NULL);
 	receives(p, 4);
 	for (uint32_t i = 0; i < 3; i++)
 		send_quiet(p, i + 1);
@@ -235,7 +233,7 @@ static void parked_sender_keeps_nothing(void **state)
 	for (uint32_t i = 0; i < 4; i++)
 		send_quiet(p, i + 1);
 	t_ring(p->a);
-	assert_int_equal(p->a->hw->park, HW_PARK_RNR);
+	assert_int_equal(t_park(p->a), HW_PARK_RNR);
 	expect_burst(3, 0);
 	expect_nothing();
 }
@@ -476,7 +474,7 @@ static void entries_of_128_bytes(void **state)
 	struct t_cq *cq = &p->b->cq;
 
 	t_cq_make(p->t, cq, T_CQ_LOG, 128);
-	p->b->hw->cqn_rcv = cq->cqn;
+	t_set_cq(p->b, NULL, cq);
 	memset(cq->buf, 0xaa, 128u << T_CQ_LOG);
 	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
 	for (uint32_t i = 0; i < 9; i++) {

@@ -7,7 +7,7 @@
 #ifndef SOFTHCA_ENGINE_TEST_ZIP_H
 #define SOFTHCA_ENGINE_TEST_ZIP_H
 
-#include "engine/qp.h"
+#include "engine/priv.h"
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/zip.h"
@@ -119,7 +119,7 @@ static inline void z_keep(struct z_cq *z, const struct t_qp *q, uint32_t n, uint
 	struct eng_cqe c;
 
 	for (uint32_t i = 0; i < n; i++) {
-		cqe_init(&c, CQE_RESP_SEND, q->hw, q->qpn, first + i);
+		t_cqe_init(&c, CQE_RESP_SEND, q, first + i);
 		LAYOUT_SET(cqe64, c.b, byte_cnt, i + 1);
 		assert_int_equal(cq_begin(s, cqn, &c, &cq), 0);
 		cq_may_wait();

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "hw/memic.h"
 #include "hw/mkey.h"
-#include "hw/qp.h"
+#include "hw/qp_limits.h"
 #include "util/cleanup.h"
 #include "wire/prm/hca_cap.h"
 #include "wire/prm/qos.h"

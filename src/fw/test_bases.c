@@ -5,6 +5,16 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 
+void set_qp_state(struct env *e, enum prm_qp_state state)
+{
+	hw_qp(&e->s, e->qp)->state = state;
+}
+
+void set_qp_service(struct env *e, enum prm_st st)
+{
+	hw_qp(&e->s, e->qp)->st = st;
+}
+
 uint32_t new_id(struct env *e, uint16_t opcode)
 {
 	cmd_init(e, opcode, 0);
@@ -206,12 +216,12 @@ static bool build_qp(struct env *e, enum base b)
 		break;
 	case B_SQERR2RTS_QP:
 		qp_to(e, PRM_QP_STATE_RTS);
-		hw_qp(&e->s, e->qp)->state = PRM_QP_STATE_SQER;
+		set_qp_state(e, PRM_QP_STATE_SQER);
 		b_modify_qp(e, PRM_OP_SQERR2RTS_QP, 0);
 		break;
 	case B_SQD_RTS_QP:
 		qp_to(e, PRM_QP_STATE_RTS);
-		hw_qp(&e->s, e->qp)->state = PRM_QP_STATE_SQD;
+		set_qp_state(e, PRM_QP_STATE_SQD);
 		b_modify_qp(e, PRM_OP_SQD_RTS_QP, 0);
 		break;
 	case B_2ERR_QP:

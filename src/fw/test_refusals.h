@@ -38,6 +38,9 @@ struct edit {
  * `valid`, or by one of the functions build_*(), which return false for other commands.
  */
 void base_build(struct env *e, enum base b);
+/* Change fields of e->qp without a command. */
+void set_qp_state(struct env *e, enum prm_qp_state state);
+void set_qp_service(struct env *e, enum prm_st st);
 void base_edit(struct env *e, const struct edit *edit, size_t n);
 bool build_shared(struct env *e, enum base b);
 /* The command's length: its layout, and what follows it. */

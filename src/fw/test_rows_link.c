@@ -3,7 +3,6 @@
 #include "fw/test_refusals.h"
 #include "fabric/eth.h"
 #include "hw/port.h"
-#include "hw/qp.h"
 #include "wire/prm/dct.h"
 #include "wire/prm/hca_cap.h"
 #include "wire/prm/vport.h"
@@ -25,7 +24,7 @@
 
 static void a_ud_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
-	hw_qp(&e->s, e->qp)->st = PRM_ST_UD;
+	set_qp_service(e, PRM_ST_UD);
 }
 
 /* An XRQ with tag matching; offload 1: the device does the rendezvous. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Errors in commands of general objects, scheduling elements, queue groups and rate limits. */
 #include "fw/test_refusals.h"
-#include "hw/qp.h"
 
 #define E_SC(f, v) E_IN(create_scheduling_element_in, scheduling_context, scheduling_context, f, v)
 
@@ -29,7 +28,7 @@ static void rate_taken(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_
 /* Without an error there is nothing to reset. */
 static void stream_of_dci(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
-	hw_qp(&e->s, e->qp)->st = PRM_ST_DCI;
+	set_qp_service(e, PRM_ST_DCI);
 }
 
 #define E_BODY(l, f, v)                                              \

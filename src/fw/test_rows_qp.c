@@ -3,7 +3,7 @@
 #include "fw/test_refusals.h"
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "hw/qp.h"
+#include "hw/qp_limits.h"
 #include "hw/qp_state.h"
 
 #define E_RMPC(f, v) E_IN(create_rmp_in, ctx, rmpc, f, v)
@@ -45,7 +45,7 @@ static void dead_qp(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *
 
 static void qp_in_err(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
-	hw_qp(&e->s, e->qp)->state = PRM_QP_STATE_ERR;
+	set_qp_state(e, PRM_QP_STATE_ERR);
 }
 
 static const struct refusal_row rows[] = {

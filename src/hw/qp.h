@@ -4,22 +4,11 @@
 #define SOFTHCA_HW_QP_H
 
 #include "hw/evtarget.h"
+#include "hw/qp_limits.h"
 #include "hw/qp_state.h"
 #include "segment/lock.h"
 #include "segment/mem.h"
 #include "segment/seg.h"
-
-/*
- * log2 of the most bytes that one MMO copies, as capability log_dma_mmo_max_size says: the 2 MiB
- * that DOCA's guides give for the cards.
- */
-#define HW_LOG_MAX_MMO 21
-
-/* DC initiators: log2 of the most streams that are handled side by side, and may be in error. */
-#define HW_LOG_MAX_DCI_STREAMS 4
-#define HW_LOG_MAX_DCI_ERRORED 4
-
-enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK };
 
 enum {                   /* hw_qp.flush_pending: work put off because a lock could not be taken */
        HW_PEND_RING = 1, /* a doorbell rang: the record must be read */

@@ -15,7 +15,7 @@
 #include "hw/hca.h"
 #include "hw/memic.h"
 #include "hw/port.h"
-#include "hw/qp.h"
+#include "hw/qp_limits.h"
 #include "mlx5/priv.h"
 #include "wire/ib/gid.h"
 

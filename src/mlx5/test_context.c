@@ -5,7 +5,7 @@
 #include "hw/hca.h"
 #include "hw/mkey.h"
 #include "hw/port.h"
-#include "hw/qp.h"
+#include "hw/qp_limits.h"
 #include "mlx5/test.h"
 #include "wire/prm/cmd_hdr.h"
 
