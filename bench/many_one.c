@@ -198,7 +198,7 @@ static void post_recv(struct end *e, uint64_t at)
 		die("ibv_post_srq_recv");
 }
 
-/* From the `n` senders behind `first`. */
+/* Receives from `n_senders` senders, of which `first` is the number of the first. */
 static void receive_from(unsigned int first, unsigned int n_senders)
 {
 	struct ibv_srq_init_attr attr = {.attr = {.max_wr = POSTED, .max_sge = 1}};

@@ -89,8 +89,8 @@ enum eng_why adopt_add(struct seg *s, struct eng_sgl *l, struct hw_mkey *mk, uin
 }
 
 /*
- * This thread's entry (running.c) keeps the pages where they are until it notes another epoch, so
- * there must be one.
+ * This thread must have an entry in running.c: it keeps the pages where they are until the thread
+ * notes another epoch.
  */
 uint8_t *adopt_near(struct seg *s, uint32_t umem, struct mem_slot mem, uint64_t va, uint64_t len)
 {

@@ -286,7 +286,7 @@ static void child_dies_with_both(struct bed *e)
 	child_dies_with_srq(e);
 }
 
-/* An SRQ of b, and of a second pair, with three receives; then `child` dies with it. */
+/* Makes an SRQ with three receives for b and a second pair; `child` dies at work on it. */
 static struct t_pair kill_with_srq(struct bed *e, void (*child)(struct bed *e))
 {
 	struct t_pair o = {.t = e->p.t};

@@ -18,8 +18,8 @@
 
 static uint64_t step, begun;
 static unsigned int looks;
-static unsigned int posts_at; /* the receiver posts at this look; 0: never */
-static unsigned int ends_at;  /* at this look another thread destroys the QP */
+static unsigned int posts_at; /* at this number of looks the receiver posts; 0: never */
+static unsigned int ends_at;  /* at this number of looks another thread destroys the QP */
 static struct t_qp *sender, *receiver;
 static uint64_t (*was_clock)(void);
 

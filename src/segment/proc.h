@@ -100,7 +100,7 @@ enum seg_file_kind {
 	SEG_FILE_DEVX_EVENT,
 	SEG_FILE_UMAD,
 	SEG_FILE_ISSM,
-	SEG_FILE_RDMA_CM, /* of a host, not of an adapter: `hca` is its first */
+	SEG_FILE_RDMA_CM, /* belongs to a host: `hca` is the host's first adapter */
 };
 
 #define SEG_UMAD_AGENTS 32

@@ -46,7 +46,7 @@ struct seg_elem_128 {
  * are the management QPs', and 0x40 is where a card starts. K and M: see seg.c.
  */
 #define SEG_TABLES(T)                                                                            \
-	T(PROC, seg_proc, 16 * K, 1)    /* memory slots: processes of the fabric (proc.h) */     \
+	T(PROC, seg_proc, 16 * K, 1)    /* processes; the index is the memory slot (proc.h) */   \
 	T(SLOT, seg_slot, 16 * K, 1)    /* requests; index == its process's (slot.h) */          \
 	T(FILE, seg_file, 64 * K, 1)    /* open virtual files (proc.h) */                        \
 	T(EVQ, seg_evq, 64 * K, 1)      /* event queues; index == its file's index (evq.h) */    \

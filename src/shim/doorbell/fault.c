@@ -150,7 +150,7 @@ static uint8_t *xs_area(ucontext_t *uc, unsigned int component, uint32_t offset)
 	return offset && (bv & (UINT64_C(1) << component)) ? fp + offset : NULL;
 }
 
-/* The four parts of vector register n: the place of each, and its bytes of the register. */
+/* Finds where the parts of vector register n are saved, and their sizes. Returns their number. */
 static unsigned int vec_parts(ucontext_t *uc, uint8_t n, uint8_t *part[3], uint8_t bytes[3])
 {
 	if (n >= 16) {

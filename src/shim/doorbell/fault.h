@@ -48,7 +48,7 @@ struct trap_op {
 	uint64_t imm;
 };
 
-/* The index of a machine register in gregs. */
+/* Returns the saved copy of machine register n. */
 static inline greg_t *trap_greg(greg_t *gregs, uint8_t n)
 {
 	static const uint8_t at[16] = {

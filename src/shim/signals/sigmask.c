@@ -67,7 +67,7 @@ uint64_t sig_mask_to_program(uint64_t kernel)
 	return kernel;
 }
 
-/* The same for this thread's own mask. */
+/* As sig_mask_to_program(), for the mask of this thread. */
 static uint64_t view(uint64_t kernel)
 {
 	uint64_t p = sig_mask_to_program(kernel);
