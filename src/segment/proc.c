@@ -99,10 +99,6 @@ static int leader_stat(struct seg *s, uint32_t pid, struct stat_file *f)
 	return read_stat(s, path, f);
 }
 
-/*
- * Does a thread continue after the leader of its process has ended? Such a leader has called
- * pthread_exit(), or the whole process is being killed and other threads are slower. < 0: unknown.
- */
 struct rest {
 	struct seg *s;
 	bool found;
@@ -121,6 +117,10 @@ static bool goes_on(const char *thread, void *arg)
 	return !rest->found;
 }
 
+/*
+ * Does a thread continue after the leader of its process has ended? Such a leader has called
+ * pthread_exit(), or the whole process is being killed and other threads are slower. < 0: unknown.
+ */
 static int others_go_on(struct seg *s, uint32_t pid)
 {
 	struct rest rest = {.s = s};

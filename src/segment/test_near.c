@@ -12,6 +12,17 @@ struct world {
 	_Alignas(NEAR_BYTES) uint8_t slot[NEAR_BYTES];
 };
 
+/* Begins anew behind the gate; false, after a pause: the parent has shut the child out. */
+static bool may_work(struct seg_gate *g, struct test_gated *w)
+{
+	gate_reset(g);
+	if (w->valid)
+		return true;
+	w->seen_invalid++;
+	sched_yield();
+	return false;
+}
+
 /* Stores all the time, as long as that is allowed. */
 static void stores(struct seg *s, struct test_child *c, void *arg)
 {
@@ -23,12 +34,8 @@ static void stores(struct seg *s, struct test_child *c, void *arg)
 	memset(from, 0xaa, sizeof(from));
 	test_tell(c->tell[1]);
 	for (;;) {
-		gate_reset(g);
-		if (!w->g.valid) {
-			w->g.seen_invalid++;
-			sched_yield();
+		if (!may_work(g, &w->g))
 			continue;
-		}
 		for (int i = 0; i < IN_A_ROW && !near_store(g, w->slot, from); i++)
 			w->g.done++;
 	}
@@ -44,12 +51,8 @@ static void adds(struct seg *s, struct test_child *c, void *arg)
 	w->g.child = mem_self(s);
 	test_tell(c->tell[1]);
 	for (;;) {
-		gate_reset(g);
-		if (!w->g.valid) {
-			w->g.seen_invalid++;
-			sched_yield();
+		if (!may_work(g, &w->g))
 			continue;
-		}
 		for (int i = 0; i < IN_A_ROW; i++, was = old) {
 			old = was;
 			if (near_swap(g, w->slot, 8, &old, was + 1))

@@ -113,7 +113,7 @@ static long membarrier(int cmd)
 }
 
 /* Make every thread of this process execute a serialising instruction. */
-static bool sync_cores(void)
+bool patch_sync(void)
 {
 	long r = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE);
 
@@ -129,11 +129,6 @@ bool patch_can(void)
 	const char *s = getenv(SHIM_ENV_PATCH);
 
 	return !s || strcmp(s, "0") != 0;
-}
-
-bool patch_sync(void)
-{
-	return sync_cores();
 }
 
 /* Registering is cheap while there is one thread; later it waits for an RCU period. */
@@ -416,13 +411,13 @@ static void write_jmp(struct site *s)
 	patch_put(s->jmp + 1, &rel, 4);
 	atomic_store(&s->state, SITE_BUSY);
 	set_code(s, &hlt, 0, 0);
-	if (!sync_cores())
+	if (!patch_sync())
 		return;
 	set_code(s, s->jmp, 1, last);
-	if (!sync_cores())
+	if (!patch_sync())
 		return;
 	set_code(s, s->jmp, 0, 0);
-	sync_cores();
+	patch_sync();
 	atomic_store(&s->state, SITE_HOT);
 }
 
@@ -440,7 +435,7 @@ static const char *patch_site(struct site *s)
 		return "on two pages";
 	if (m.dev == own.dev && m.inode == own.inode)
 		return "own code";
-	if (!sync_cores())
+	if (!patch_sync())
 		return "no membarrier";
 	sig_note_caught();
 	if (!make_stub(s))
