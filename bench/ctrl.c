@@ -31,7 +31,7 @@ static uint8_t page[PAGE] __attribute__((aligned(PAGE)));
 
 struct kind {
 	const char *name;
-	double bar; /* ratio to a null system call; 0: none */
+	double bar; /* ratio to a null system call, shown for comparison; 0: not shown */
 	void *(*create)(void);
 	int (*destroy)(void *);
 	/* Make and destroy the objects that stay alive meanwhile; NULL: as the measured ones. */

@@ -25,7 +25,8 @@ int client_send(int sock, struct link_msg *m, int send_fd, int *fd);
 /* The same with bytes behind the message, and an answer without a descriptor. */
 int client_send_more(int sock, struct link_msg *m, const void *more, size_t n);
 /*
- * Asks for a status (LINK_STATUS). The parsed answer, or NULL and *err. On a connection that stays.
+ * Asks for a status (LINK_STATUS) and leaves the connection open. Returns the parsed answer, or
+ * NULL and *err.
  */
 struct json_object;
 struct json_object *client_status(int sock, struct link_msg *m, int *err);

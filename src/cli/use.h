@@ -17,9 +17,10 @@ struct json_object *use_counts(struct json_object *hosts);
 /* The counts of all used hosts; called by the supervisor, which needs no connection. */
 struct json_object *use_of_sup(struct sup *sup);
 /*
- * At the end of a command. Says the summary and, if the command ended well, whether there was
- * traffic: 0, CLI_NO_TRAFFIC, PROG_FAILED. `before`: NULL means that all counts were 0; `after`:
- * NULL, the fabric has ended. Releases both.
+ * Called at the end of a command. Prints the summary if --summary is given. Returns 0; with
+ * --require-traffic also CLI_NO_TRAFFIC (only if the command ended well), or PROG_FAILED if the
+ * fabric has ended. `before` NULL: all counts were 0. `after` NULL: the fabric has ended. Releases
+ * both.
  */
 int use_end(const struct cli_options *o, bool well, struct json_object *before,
 	    struct json_object *after);

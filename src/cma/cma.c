@@ -135,8 +135,8 @@ static void arrive(struct cma *c, struct cma_work *w)
 }
 
 /*
- * A MAD may arrive inside a call (of a program or of ours) that is sending; it waits for the next
- * turn. Without memory it is lost, as on a wire.
+ * A MAD may arrive while cma_send() is running. It is then queued for the next run_works(). If
+ * there is no memory for that, the MAD is lost, as on a wire.
  */
 void cma_arrived(struct cma *c, const struct cm_pkt *p)
 {

@@ -310,7 +310,7 @@ static void test_backlog(void **state)
 	cmd.backlog = UINT32_MAX;
 	IS(CALL(LISTEN, cmd, 0), 0);
 	IS(c->last.n, 1024);
-	/* The number counts even when the call fails. */
+	/* The new backlog applies even if the call fails. */
 	cmd.backlog = 1;
 	c->err = -EINVAL;
 	IS(CALL(LISTEN, cmd, 0), -EINVAL);

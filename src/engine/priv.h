@@ -639,7 +639,10 @@ void resp_reset(struct hw_qp *qp);
 bool resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 
 /* srq.c */
-/* For the device thread. False: the limit is still to be checked. */
+/*
+ * The device thread calls this: repairs the SRQ if its lock's holder has died, else checks the
+ * limit if that was asked for. False: the limit is still to be checked.
+ */
 bool srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn);
 /* Move the SRQ past the WQE that the QP has noted as taken, before anybody else uses the SRQ. */
 void srq_settle(struct seg *s, const struct hw_qp *qp);

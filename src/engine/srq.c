@@ -532,9 +532,8 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	bytes = 1u << srq->log_stride;
 	if (bytes > HW_RX_AHEAD)
 		bytes = HW_RX_AHEAD;
-	if (resp_noted() &&
-	    resp_noted_srqn() != r->to.srqn && /* taken for a message that was never repeated */
-	    !give_back(r->s, qp, srq_lock))
+	/* A receive of another SRQ, taken for a message that was never repeated: give it back. */
+	if (resp_noted() && resp_noted_srqn() != r->to.srqn && !give_back(r->s, qp, srq_lock))
 		return -ETIMEDOUT;
 	if (resp_noted()) /* it was taken at an earlier attempt and not completed */
 		rc = mem_read(r->s, srq->mem,

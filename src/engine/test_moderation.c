@@ -158,7 +158,7 @@ static void the_timer_restarts_with_each_cqe(void **state)
 	assert_true(event_of(q));
 }
 
-/* Completions that wait when the CQ is armed: by the same rule. */
+/* Completions that arrived before the CQ was armed count for its event, too. */
 static void armed_with_completions(void **state)
 {
 	struct t_qp *q = moderated(*state, 0);

@@ -18,7 +18,7 @@ enum pkt_net fab_roce_net(const struct hw_port *p, uint32_t sgid_index);
 uint32_t fab_roce_vlan(const struct hw_port *p, uint32_t sgid_index);
 /* Can the header carry this GID as an address? */
 bool fab_roce_carries(enum pkt_net net, const uint8_t gid[16]);
-/* Does the table have the destination, for packets with this header in this VLAN? */
+/* Does the port's GID table have `dgid`, for packets with this network header in this VLAN? */
 bool fab_roce_accepts(const struct hw_port *p, const uint8_t dgid[16], enum pkt_net net,
 		      uint32_t vlan);
 

@@ -36,8 +36,9 @@ struct hw_qctr *fw_qctr(struct fw_call *k, uint32_t id, uint32_t *idx)
 }
 
 /*
- * Find a set to free or read. That a shared set can be neither is inferred: the kernel lets no
- * program try (devx.c, devx_is_valid_obj_id(): the program must have made the object by DEVX).
+ * Finds a set that the caller may free or read. A program may do neither with a shared set. This is
+ * inferred: the kernel lets no program try (devx.c, devx_is_valid_obj_id(): the program must have
+ * made the object by DEVX).
  */
 static struct hw_qctr *qctr_own(struct fw_call *k, uint32_t id, uint32_t *idx)
 {

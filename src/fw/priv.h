@@ -181,8 +181,7 @@ static inline uint64_t fw_page_offset(uint64_t page_offset, uint64_t log_page_si
  * row lists them. Drops stop at 0: one may be missing if its taker died. (kinds.c)
  */
 void fw_refer(struct seg *s, enum seg_table_id t, const void *e, int by);
-/* One reference to an element; none where nothing is referred to: 0 and SEG_NONE are no elements.
- */
+/* Adds or drops one reference to an element. 0 and SEG_NONE name none: nothing happens. */
 void fw_refer_at(struct seg *s, enum seg_table_id t, uint32_t idx, int by);
 void fw_ref(_Atomic uint32_t *refs, int by);
 /* Count all references of an HCA's objects again, after its lock's holder died. Linear. */

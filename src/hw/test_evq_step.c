@@ -434,7 +434,10 @@ static void reader_leaves_at_each_instruction(void **state)
 	print_message("a reader left at %u of %u instructions\n", did, size);
 }
 
-/* 5 ms are the aim. A machine may take longer, but not each time at the same instruction. */
+/*
+ * A push beside the stopped process should take about 5 ms. On a busy machine it may take long, but
+ * not three times at the same instruction.
+ */
 static unsigned int stop_at(struct seg *s, const struct step *step, unsigned int n)
 {
 	unsigned int done = 0;

@@ -56,7 +56,7 @@ static uint8_t *bytes_of(const struct uv_context *ctx, const struct mlx5_dm_map 
 	return NULL;
 }
 
-/* By this process, or by a fork child that has inherited the mapping. */
+/* Does this process, or a fork child that has inherited the mapping, still map the memory? */
 static bool still_mapped(const struct uv_context *ctx, const struct mlx5_dm_map *m)
 {
 	const uint8_t *bytes = bytes_of(ctx, m);

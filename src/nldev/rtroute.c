@@ -304,7 +304,7 @@ static bool look_up(const struct rtn_req *q, const struct fab_iface *oif, uint8_
 			*out = w;
 			found = true;
 		}
-	/* addresses of this host in the scope of a link are the exception */
+	/* A link-local IPv6 address of this host is found nevertheless. */
 	for (uint32_t i = 0; i < q->r->n && !found && family == AF_INET6; i++)
 		if (find(&q->r->iface[i], family, dst, out) && out->type == RTN_LOCAL)
 			return true;

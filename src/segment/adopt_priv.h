@@ -41,8 +41,8 @@ static inline uint8_t *adopt_pool_of(const struct seg *s, const struct adopt_pie
 /*
  * 0: the pages are in the pool, which is mapped in their place. -EBUSY: the program or another
  * process uses them just now, or has changed their mapping since it was watched; else not possible.
- * Copies by other processes wait until adopt_others_in(), so that the next piece need not wait for
- * another long one to end.
+ * Copies by other processes wait until adopt_others_in(), so that a caller that takes several
+ * pieces waits only once for copies in progress.
  */
 int adopt_piece_take(struct seg *s, const struct adopt_piece *p);
 void adopt_others_in(struct seg *s);

@@ -57,7 +57,10 @@ void mem_touch(struct seg *s, struct mem_slot m, uint64_t va, uint64_t len);
  * wanted, or the supervisor has not answered yet and the descriptor stays wanted.
  */
 bool mem_fetch(struct seg *s, uint64_t wait_ns);
-/* Is the descriptor of that process wanted while the supervisor is stopped? */
+/*
+ * Does a copy want the descriptor of that process's memory, while the supervisor, which has to
+ * fetch it, is stopped or gone?
+ */
 bool mem_fetch_stopped(struct seg *s, struct mem_slot m);
 
 /*

@@ -83,9 +83,10 @@ static uint64_t load(const void *p, uint32_t size)
 }
 
 /*
- * Adopted memory of another process: atomic instructions, too. The lock is for those that looked
- * the word up before it was adopted: they read it first and write it then. A thread that loses the
- * lock, or its key, has its gate shut, and swaps nothing afterwards.
+ * Adopted memory of another process, changed by atomic instructions. The caller holds the word's
+ * lock, because threads that looked the word up before it was adopted use foreign(), which reads it
+ * first and writes it later. If a thread loses the lock or its key, its gate is shut, and it swaps
+ * nothing afterwards.
  */
 static int adopted(const struct word *w, uint64_t (*next)(uint64_t was, const void *arg),
 		   const void *arg, uint64_t *out)

@@ -135,7 +135,10 @@ static void who_can_be_shut_out(void **state)
 	assert_true(gate_pass(g, GATE_BUSY));
 	assert_int_equal(gate_shut(s, m.slot, m.gen, g, 0), GATE_OPEN);
 	gate_reset(g);
-	/* A state changes: only a revoker of keys goes on, and the gate stays shut afterwards. */
+	/*
+	 * In GATE_STATE, a revoker that minds changes of state has to wait. One that does not mind
+	 * them shuts the gate, which stays shut after gate_state_end().
+	 */
 	assert_true(gate_pass(g, GATE_STATE));
 	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_STATE), GATE_OPEN);
 	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_OWN), GATE_SHUT);

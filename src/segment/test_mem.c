@@ -256,7 +256,7 @@ static void every_page_is_touched_once(void **state)
 		assert_int_equal(faults_of_touch(s, slots[i], va + n * PAGE + PAGE - 1, 2), 2);
 		assert_int_equal(faults_of_touch(s, slots[i], va + 800 * PAGE, 0), 0);
 	}
-	/* Where process_vm_readv(2) may be refused: by one page each. */
+	/* If process_vm_readv(2) may be refused, the pages are touched one by one. */
 	atomic_store(&seg_proc(s, p->m.slot)->refused, 1);
 	assert_int_equal(faults_of_touch(s, p->m, va + 1000 * PAGE, 3 * PAGE), 3);
 	atomic_store(&seg_proc(s, p->m.slot)->refused, 0);

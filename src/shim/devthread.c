@@ -79,7 +79,8 @@ void devthread_begin(void)
 	uint64_t setxid = sig_bit(33); /* every thread must answer to setuid() */
 
 	/*
-	 * Before this, the thread counts as one of the program's, so others wait a moment longer.
+	 * Until this line program_has_threads() counts this thread as one of the program's. That
+	 * only keeps the library's threads running a moment longer.
 	 */
 	atomic_fetch_add(&helpers, 1);
 	prctl(PR_SET_NAME, "softhca");

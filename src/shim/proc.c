@@ -95,9 +95,10 @@ WRAP(int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * files,
 }
 
 /*
- * The list forms: arg0, ..., NULL [, envp]. They are passed on unchanged, with a fixed number of
- * words: the next definition stops at its NULL. A longer list is passed on as a vector, which no
- * later definition turns into a list again. Gathered on the stack: no malloc in a vfork child.
+ * The list forms: arg0, ..., NULL [, envp]. The next definition of the function gets the list in
+ * LIST_MAX words, and ignores those after the end of the list. A longer list goes to the vector
+ * form instead, so that another library's definition of the list form does not see it. The list is
+ * gathered on the stack: a vfork child must not call malloc.
  */
 #define LIST_MAX 64
 #define WORDS8(v, i) v[i], v[i + 1], v[i + 2], v[i + 3], v[i + 4], v[i + 5], v[i + 6], v[i + 7]

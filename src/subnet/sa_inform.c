@@ -2,8 +2,8 @@
 /*
  * Owns subscriptions (InformInfo) and what is forwarded to them: notices that arrive as MAD traps,
  * and those of the manager itself. Where IBA 13.4.8.3 and 13.4.11 leave a choice, OpenSM's
- * osm_inform.c and osm_sa_informinfo.c decide. fabric/notice.c sends the reports. It takes
- * fab_subnet.lock.
+ * osm_inform.c and osm_sa_informinfo.c decide. fabric/notice.c sends the reports. This
+ * file takes fab_subnet.lock.
  */
 #include "subnet/sa.h"
 

@@ -40,8 +40,9 @@ void wave_take(const struct sweep *w, struct wave *v, uint64_t to,
 uint32_t wave_divide(const uint64_t *leads, uint32_t n, uint64_t *set);
 
 /*
- * Finds `leads` of all waves if the sweep has room for them, the tree of groups, and whether paths
- * must go up and down a tree. 0 or -ENOMEM.
+ * Finds `leads` of all waves and keeps them if the sweep has room, lays the tree of multicast
+ * groups, and decides whether paths must go up and then down a tree, because shortest paths could
+ * deadlock (sweep.updn). 0 or -ENOMEM.
  */
 int sweep_choose(struct sweep *w, struct wave *v);
 

@@ -62,7 +62,9 @@ bool picture_first_end(const struct topo *t, uint32_t node, uint32_t num);
 /* "4xHDR"; "" where both are unknown. */
 const char *picture_rate(uint32_t width, uint32_t speed, char text[16]);
 
-/* Refers to `t`, finds the levels, and knows of no states. 0, -ENOMEM. */
+/*
+ * Makes a picture of `t`, which must outlive it: finds the levels; states stay unknown. 0, -ENOMEM.
+ */
 int picture_init(struct picture *p, const struct topo *t);
 void picture_finish(struct picture *p);
 

@@ -279,7 +279,7 @@ static bool same_gid(struct seg *s, uint32_t port, const struct ib_user_mad_hdr 
 	return p->grh ? !memcmp(h->gid, p->sgid, 16) : be16_load(&h->lid) == p->slid;
 }
 
-/* mad.c, ib_find_send_mad(), except for the transaction ID and the class */
+/* What is_answered() compares sends with, as ib_find_send_mad() in mad.c does. */
 struct asked {
 	uint32_t agent, agent_gen;
 	const struct umad_pkt *p;

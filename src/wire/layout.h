@@ -210,7 +210,10 @@ struct layout_walker {
 	void (*enter)(void *ctx, const struct layout_place *place, uint32_t bit);
 	void (*leave)(void *ctx, const struct layout_place *place);
 	void (*reserved)(void *ctx, uint32_t bit, uint32_t value); /* may be NULL */
-	/* The actual layout of a nested one that is open; NULL: as it is. May be NULL. */
+	/*
+	 * Returns the layout to use in place of `inner`, whose contents depend on the command;
+	 * NULL: `inner` itself. The pointer may be NULL.
+	 */
 	const struct layout *(*open)(void *ctx, const struct layout *inner);
 	bool all;
 };

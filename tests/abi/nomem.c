@@ -164,7 +164,7 @@ static void group_end(struct account *before, const char *what)
 			if (!within)                                         \
 				group_end(&before, rows[i].what);            \
 		}                                                            \
-		/* The rows contain the numbers of a single run. */          \
+		/* Rows contain fixed numbers: each run gets the same. */    \
 		if (way + 1 < WAYS)                                          \
 			fz_hints_restore(fz_world_seg(), &hints);            \
 	}

@@ -502,7 +502,7 @@ class Signals(Cli):
                 os.write(fd, b'\x03')
             if b'INT' in out and not told:
                 told = True
-                os.kill(pid, signal.SIGUSR1)  # passed on after whatever was to be passed on before
+                os.kill(pid, signal.SIGUSR1)  # softhca passes this on after a second INT, if there is one
         os.close(fd)
         self.assertEqual(os.waitpid(pid, 0)[1], 3 << 8, out)
         self.assertIn(b'n=1', out)

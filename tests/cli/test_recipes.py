@@ -87,7 +87,7 @@ class Recipes(unittest.TestCase):
         self.assertGreater(os.path.getsize(os.path.join(self.work, 'test.pcap')), 10000)
 
     def test_a_recipe_without_traffic_fails(self):
-        """So those that end well have used the adapters."""
+        """Each recipe requires traffic, so one that ends well has used the adapters."""
         for d in displays('softhca-recipes.7'):
             if d.how != 'file' and 'softhca run --hosts' in d.text:
                 self.assertIn('--require-traffic', d.text, d.name)

@@ -80,7 +80,7 @@ class Top(unittest.TestCase):
         return p
 
     def states(self, code=STATES):
-        """The QPN of one that waits, and of one in ERR, of a program that does no more."""
+        """Starts a program that makes QPs and idles. Its pid, the QPNs of one that waits and of one in ERR."""
         p = subprocess.Popen([SOFTHCA, 'run', '--fabric', 'lab', '--', '/usr/bin/python3', '-c', code],
                              env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(p.wait)

@@ -563,7 +563,7 @@ class Explain(Why):
             self.assertEqual(self.names(word, kind), [name], word)
 
     def test_texts_of_libibverbs(self):
-        """each status and event that it has, by its own text"""
+        """The text that libibverbs has for each status and event finds that status or event."""
         import ctypes
         verbs = ctypes.CDLL('libibverbs.so.1')
         for function, kind, count in (('ibv_wc_status_str', 'wc status', 24), ('ibv_event_type_str', 'event', 20)):

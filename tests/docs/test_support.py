@@ -23,7 +23,7 @@ def table(path, name):
 
 
 def x_rows(path, macro, n=1):
-    """The arguments number n, from 0 on, of an X-macro's rows."""
+    """Argument n, counted from 0, of each row of an X-macro."""
     text = re.search(r'#define %s\(X\)((?:.*\\\n)*.*)\n' % macro, read(path)).group(1)
     return [row.split(',')[n].strip() for row in re.findall(r'\bX\(([^)]*)', text)]
 

@@ -124,7 +124,7 @@ class OpenSM(Case):
             self.ok(fab.run('perfquery', '-x', str(lid), options=H1))
 
     def test_as_many_requests_as_it_likes(self):
-        """OpenSM keeps 1000 requests, and answers are there at once: who writes waits for who reads."""
+        """OpenSM keeps 1000 requests, and answers come at once: its writer has to wait for its reader."""
         with Fabric('--topo', 'fat-tree:3:36:1008', '--sm', 'none') as fab:
             self.sweep(fab, '--maxsmps', '0')
 

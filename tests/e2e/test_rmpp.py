@@ -70,7 +70,7 @@ class Messages(Case):
         return wait_for(both, 'sysfs and PortInfo to say the same')  # it may change between the two
 
     def test_issm(self):
-        """What OpenSM says of itself while it lives, also when it is killed."""
+        """IsSM is set in the port while OpenSM lives, and cleared when OpenSM ends or is killed."""
         with tempfile.TemporaryDirectory() as folder, Fabric('--sm', 'none') as fab:
             self.assertFalse(self.cap_mask(fab) & IS_SM)
             for sig in (signal.SIGTERM, signal.SIGKILL):

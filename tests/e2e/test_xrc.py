@@ -112,7 +112,7 @@ class Xrc(Case):
         return o['qp'], o['xrcd']
 
     def test_the_target_outlives_its_maker(self):
-        """What the kernel's usecnt does: the last one who has it open takes it along."""
+        """As by the kernel's usecnt, the QP lives until the last process that has it open closes it."""
         for how in ('killed', 'closed'):
             with self.subTest(how), tempfile.NamedTemporaryFile() as f:
                 a = self.share(f.name, 'make')

@@ -30,7 +30,8 @@ static const struct seed umad[] = {
 };
 
 /*
- * Steps: 4 by hand (how, segment, length or window), 0 message (how, u16 length), 1 read, 2 time.
+ * Steps, named by the low 3 bits of their first byte: 4 sends a packet made by hand (how, segment,
+ * length or window), 0 sends a message (how, u16 length), 1 reads, 2 lets time pass.
  */
 static const struct seed rmpp[] = {
 	SEED("receive", 0x04, 0x00, 1, 0, 0x04, 0x00, 2, 0, 0x04, 0x10, 3, 200, 0x11, 1, 0x19, 1),

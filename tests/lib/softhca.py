@@ -17,7 +17,7 @@ SOFTHCA = os.path.join(BUILD, 'softhca')
 PERFTEST = re.compile(r'ib_[a-z]+_(bw|lat)')
 PERFTEST_CLOCK = os.path.join(BUILD, 'tests', 'lib', 'libperftest_clock.so')
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
-TIMEOUT = 300  # of what never takes long, unless it hangs: no test may depend on it
+TIMEOUT = 300  # seconds, for what ends soon unless it hangs: no result may depend on the value
 # A shell starts what it puts into the background with SIGINT ignored, which programs would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ['LC_ALL'] = 'C.UTF-8'  # of one that is not installed shells complain, and others translate
@@ -280,8 +280,8 @@ def segment_bytes(supervisor):
 
 def rping_was_late(r):
     """
-    Its thread has reported the end of the connection and asks for one more event, while its main()
-    closes the channel: on any device it may find the descriptor closed, and exits with -1.
+    A thread of rping has reported the end of the connection and asks for one more event, while rping's main()
+    closes the channel: on any device the thread may find the descriptor closed, and rping exits with -1.
     """
     return (r.status == 255 and 'rping' in r.argv and 'DISCONNECT EVENT' in r.out and
             r.out.rstrip().endswith('rdma_get_cm_event: Bad file descriptor'))

@@ -155,7 +155,7 @@ def report(ex, name, steps, diff, keep=False):
 
 
 def wrong_counters(fab, want):
-    """Of the port, when its device is closed, after all programs: [(name, model, adapter)]."""
+    """The port's counters that differ from the model's, after all programs have ended: [(name, model, adapter)]."""
     names = sorted(want)
     at = '/sys/class/infiniband/mlx5_0/ports/1/hw_counters'
     got = fab.run('cat', *(f'{at}/{n}' for n in names)).out.split() if names else []

@@ -10,7 +10,7 @@ SUCCESS, LOC_LEN, LOC_QP_OP, LOC_PROT = 'SUCCESS', 'LOC_LEN_ERR', 'LOC_QP_OP_ERR
 FLUSH, MW_BIND, LOC_ACCESS = 'WR_FLUSH_ERR', 'MW_BIND_ERR', 'LOC_ACCESS_ERR'
 REM_INV_REQ, REM_ACCESS, REM_OP = 'REM_INV_REQ_ERR', 'REM_ACCESS_ERR', 'REM_OP_ERR'
 RETRY_EXC, RNR_EXC = 'RETRY_EXC_ERR', 'RNR_RETRY_EXC_ERR'
-WAIT, DROP = 'wait', 'drop'  # for a receive; and what a silent responder does
+WAIT, DROP = 'wait', 'drop'  # answers: the request waits for a receive; a silent responder drops it
 
 WRITES = ('WRITE', 'WRITE_IMM')
 SENDS = ('SEND', 'SEND_IMM', 'SEND_INV')

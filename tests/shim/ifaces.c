@@ -273,7 +273,8 @@ static void list_of_requests(void **state)
 			ib++;
 		}
 	assert_int_equal(ib, 1);
-	/* A buffer that is too small by one stays as it is behind the last that fits. */
+	/* If the buffer is one byte too small, the last entry is left out and its place stays as it
+	 * is. */
 	memset(q, 0, sizeof(q));
 	part = (struct ifconf){.ifc_len = all - 1, .ifc_req = q};
 	assert_int_equal(ioctl(sock, SIOCGIFCONF, &part), 0);

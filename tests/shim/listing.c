@@ -23,7 +23,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-/* The headers have the names for 64-bit offsets; these are both. */
+/* With 64-bit offsets, headers map plain names to the 64-bit functions; here are both variants. */
 typedef int nftw_fn(const char *, int (*)(const char *, const struct stat *, int, struct FTW *),
 		    int, int);
 typedef int ftw_fn(const char *, int (*)(const char *, const struct stat *, int), int);

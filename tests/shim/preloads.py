@@ -100,7 +100,7 @@ print(os.path.realpath('/sys/class/infiniband/mlx5_0'), subprocess.run(['cat', '
 
 @unittest.skipUnless(shutil.which('fakeroot'), 'no fakeroot')
 class Fakeroot(Preloads):
-    """Its own work must be done as well: devices that it makes are files with other people's eyes."""
+    """fakeroot must still do its own work: it makes devices as plain files, and shows them as devices."""
 
     def each(self, command, has):
         for argv in (['fakeroot', SOFTHCA, 'run', '--', 'sh', '-c', command],

@@ -144,7 +144,7 @@ class Processes(softhca.Case):
                 os.unlink(path)
 
     def test_what_was_pinned_is_given_back(self):
-        """Also if the supervisor sees the end of a file before the process that closed it last asks."""
+        """The supervisor may notice the end of a file before the process that closed it last asks for that."""
         path = self.fab.dir + '/go'
         p = self.fab.start('/usr/bin/python3', '-c', script('''
             import random

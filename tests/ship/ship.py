@@ -21,7 +21,7 @@ import yaml
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VERSION = re.search(r"version: '([\d.]+)'", open(os.path.join(TOP, 'meson.build'), encoding='utf-8').read()).group(1)
 PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-# The kernel's memory of packages; everything else must be as before.
+# What package tools, the kernel and the tests themselves write; everything else must be as before.
 NOT_COMPARED = ('/var/cache', '/var/lib/apt', '/var/lib/dpkg', '/var/log', '/tmp', '/dev', '/proc', '/sys', '/run',
                 '/etc/ld.so.cache', '/root', '/etc/resolv.conf', '/src')
 
@@ -95,7 +95,7 @@ def debian(work):
     print(sh('lintian', '--allow-root', '--fail-on', 'error,warning', *glob.glob(out + '/*.changes')), end='')
     root = Root(work, 'debian')
     root.run('apt-get', 'update', '-q')
-    # What the packages need comes first: the comparison is about theirs.
+    # Install what the packages depend on first: the comparison is about the files of the packages themselves.
     control = open(os.path.join(TOP, 'debian/tests/control'), encoding='utf-8').read()
     names = {n for d in re.findall(r'^Depends: (.*)', control, re.M) for n in d.split(', ')}
     ours = set(re.findall(r'^Package: (\S+)', open(os.path.join(TOP, 'debian/control'), encoding='utf-8').read(),
@@ -250,7 +250,7 @@ def gitlab(work):
     branch = sh('git', '-C', TOP, 'rev-parse', '--abbrev-ref', 'HEAD').strip()
     env = {**job['variables'], 'SOFTHCA_REPOSITORY': '/softhca.git', 'SOFTHCA_VERSION': branch}
     os.makedirs(root.path + '/builds')
-    # One shell without a private /tmp between the lines, as a runner has it.
+    # All lines run in one shell and see the same /tmp, as with a runner.
     def script(run):  # noqa: E306
         lines = '\n'.join(['set -e', *job['before_script'], *job['script']])
         return root.run('bash', '-c', lines, cwd='/builds', env={**env, 'SOFTHCA_RUN': run})

@@ -99,7 +99,7 @@ struct pkt {
 	uint32_t syndrome, msn;     /* AETH */
 	uint32_t imm;               /* immediate data, or the key to be invalidated */
 	uint32_t payload;           /* payload bytes on the wire */
-	uint32_t kept;              /* payload bytes that follow here, from the start */
+	uint32_t kept;              /* payload bytes that are recorded: the first ones */
 };
 
 #define PKT_L_lrh(F)                  \

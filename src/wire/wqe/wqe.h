@@ -151,8 +151,8 @@ LAYOUT(wqe_psv, 0x10, WQE_L_psv)
 /*
  * The byte stream format (BSF) of a signature key, behind the list of a UMR: the format in memory
  * (m_*) and on the wire (w_*), and two inline parts with the tags of T10-DIF (struct mlx5_bsf in
- * rdma-core's providers/mlx5/wqe.h, Linux include/linux/mlx5/qp.h). With `sbs`, both sides have the
- * blocks of memory, and wire_bs is a mask of the signature bytes that are copied.
+ * rdma-core's providers/mlx5/wqe.h, Linux include/linux/mlx5/qp.h). With `sbs`, the wire has the
+ * same blocks as memory, and wire_bs is a mask of the signature bytes that are copied.
  */
 #define WQE_L_bsf(F)                         \
 	F(wqe_bsf, bsf_size, 0x00, 2)        \
