@@ -242,6 +242,14 @@ uint64_t mlx5_devx_obj_subscribed(struct uv_object *o)
 	return obj->object;
 }
 
+/* The firmware's object of an SRQ: create_srq_split() of srq_cmd.c. */
+static uint16_t srq_maker(const struct uv_srq *srq)
+{
+	if (srq->srq_type == IBV_SRQT_XRC)
+		return PRM_OP_CREATE_XRC_SRQ;
+	return srq->srq_type == IBV_SRQT_TM ? PRM_OP_CREATE_XRQ : PRM_OP_CREATE_RMP;
+}
+
 /* Is the handle's object the one that the command names? */
 static bool object_matches(const struct uv_object *o, uint64_t named)
 {
@@ -255,10 +263,8 @@ static bool object_matches(const struct uv_object *o, uint64_t named)
 			return named == devx_object(PRM_OP_CREATE_DCT,
 						    ((const struct mlx5_qp *)o->drv)->dctn);
 		return named == devx_object(PRM_OP_CREATE_QP, ((const struct uv_qp *)o)->qpn);
-	case UVERBS_OBJECT_SRQ: /* a basic SRQ is an RMP: srq.c */
-		return named == devx_object(((const struct uv_srq *)o)->srq_type == IBV_SRQT_XRC
-						    ? PRM_OP_CREATE_XRC_SRQ
-						    : PRM_OP_CREATE_RMP,
+	case UVERBS_OBJECT_SRQ:
+		return named == devx_object(srq_maker((const struct uv_srq *)o),
 					    ((const struct uv_srq *)o)->srqn);
 	case UVERBS_OBJECT_WQ:
 		return named == devx_object(PRM_OP_CREATE_RQ, ((const struct uv_wq *)o)->wqn);

@@ -27,6 +27,13 @@
 	ON(SRQ, SRQ_DESTROY), .attr = {HANDLE(DESTROY_SRQ_HANDLE, h), VAL(DESTROY_SRQ_RESP, 4, OUT)}
 #define LIMIT(n) \
 	RUN(C(MODIFY_SRQ), modify_srq, 0, .srq_handle = NEXT, .attr_mask = 2, .srq_limit = (n))
+/* QUERY_XRQ or QUERY_RMP of the number that the first of these SRQs gets. */
+enum { SRQN = 9 };
+#define DEVX_QUERY(op)                                                                         \
+	ON5(DEVX_OBJ, DEVX_OBJ_QUERY),                                                         \
+		.attr = {HANDLE5(DEVX_OBJ_QUERY_HANDLE, NEXT),                                 \
+			 BYTES5(DEVX_OBJ_QUERY_CMD_IN, 16, (op) >> 8, (op)&0xff, [11] = SRQN), \
+			 VAL5(DEVX_OBJ_QUERY_CMD_OUT, 0x200, OUT)}
 #define TOO_MANY "mlx5/srq.c mlx5_ib_create_srq: log_tag_matching_list_sz"
 #define QP_WITH(type, wr)                                                                  \
 	RUN_UHW(C(CREATE_QP), create_qp, 32,                                               \
@@ -44,6 +51,10 @@ const struct ioctl_row tm_rows[] = {
 	 LIMIT(16), .more = true, .link = ON_IB},
 	{"query", "mlx5/srq_cmd.c query_xrq_cmd", 0,
 	 RUN(C(QUERY_SRQ), query_srq, 16, .srq_handle = NEXT), .more = true, .link = ON_IB},
+	{"query by DEVX", "mlx5/devx.c devx_is_valid_obj_id: MLX5_RES_XRQ", 0, DEVX_QUERY(0x719),
+	 .more = true, .link = ON_IB},
+	{"query as an RMP by DEVX", "mlx5/devx.c devx_is_valid_obj_id: MLX5_RES_XRQ", EINVAL,
+	 DEVX_QUERY(0x90f), .more = true, .link = ON_IB},
 	{"QP with it", "", 0, QP_WITH(RC, 4), .more = true, .driver = true, .link = ON_IB},
 	{"SRQ in use", "verbs.c srq->usecnt", EBUSY, GONE(NEXT), .more = true, .driver = true,
 	 .link = ON_IB},
