@@ -200,7 +200,12 @@ static int prefetchable(const struct uv_pd *pd, uint32_t advice, uint32_t lkey, 
 	const struct uv_context *ctx = uv_obj_context(&pd->obj);
 	struct hw_mkey *m = hw_mkey(ctx->seg, lkey);
 
-	if (!m || !atomic_load(&m->valid) || m->key != lkey || m->hca != ctx->hca || !m->odp)
+	if (!m || !atomic_load(&m->valid) || m->key != lkey || m->hca != ctx->hca)
+		return uv_no(-ENOENT, "no on-demand region has this key");
+	/* The kernel has windows and DEVX keys over other keys in the same list. */
+	if (m->mode == PRM_MKC_KLM || m->mode == PRM_MKC_KSM)
+		return uv_no(-EINVAL, "the key is not of a region");
+	if (!m->odp)
 		return uv_no(-ENOENT, "no on-demand region has this key");
 	if (m->pdn != pd->pdn)
 		return uv_no(-EPERM, "the region is in another PD");
@@ -208,6 +213,15 @@ static int prefetchable(const struct uv_pd *pd, uint32_t advice, uint32_t lkey, 
 		return uv_no(-EPERM, "the region is not writable");
 	*mk = m;
 	return 0;
+}
+
+/* Is the range in the region's pages? Its last page counts as a whole: ib_umem_end(). */
+static bool in_pages(const struct hw_mkey *m, const struct ib_uverbs_sge *e)
+{
+	uint64_t end = m->va + m->len, va = m->va + (e->addr - m->start);
+
+	end = end > MLX5_PAGE_MASK ? end : (end + MLX5_PAGE_SIZE - 1) & MLX5_PAGE_MASK;
+	return e->addr >= m->start && va >= m->va && va < end && end - va >= e->length;
 }
 
 /* pagefault_mr(): pages that are absent are an error, unless none is to be made present. */
@@ -218,8 +232,7 @@ static int populate(const struct uv_pd *pd, const struct hw_mkey *m, uint32_t ad
 	bool write = advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE;
 	uint64_t from, to;
 
-	if (e->addr < m->start || e->addr - m->start > m->len ||
-	    e->length > m->len - (e->addr - m->start))
+	if (!in_pages(m, e))
 		return uv_no(-EFAULT, "not inside the region");
 	if (advice == IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT || !e->length ||
 	    !mem_is_self(s, m->mem))

@@ -468,23 +468,27 @@ static bool advice(void)
 {
 	const int odp = IBV_ACCESS_ON_DEMAND;
 	uint8_t *p = page_there(NULL, true);
-	struct ibv_mr *ro, *rw, *all;
+	struct ibv_mr *ro, *rw, *all, *few;
 	unsigned char there = 0;
 	struct ibv_pd *other;
+	struct ibv_mw *mw;
 	struct {
 		const char *what;
 		int got, want;
-	} c[12];
+	} c[16];
 	bool ok = true;
 	size_t n = 0;
 
 	MUST(ro = ibv_reg_mr(pd, p, 4096, odp));
 	MUST(rw = ibv_reg_mr(pd, p, 4096, odp | IBV_ACCESS_LOCAL_WRITE));
+	MUST(few = ibv_reg_mr(pd, p, 100, odp | IBV_ACCESS_LOCAL_WRITE));
+	MUST(mw = ibv_alloc_mw(pd, IBV_MW_TYPE_1));
 	MUST(other = ibv_alloc_pd(ctx));
 	MUST(all = ibv_reg_mr(other, NULL, SIZE_MAX, odp));
 	up(IBV_QPT_RC);
 #define TRY(what, want, ...) (c[n++] = (typeof(c[0])){what, advise(__VA_ARGS__), want})
 	TRY("not on demand", ENOENT, 0, 0, a.mr->lkey, a.mem, 64);
+	TRY("a window's", EINVAL, 0, 0, mw->rkey, p, 64);
 	TRY("another PD's", EPERM, 0, 0, all->lkey, p, 64);
 	TRY("not writable", EPERM, 1, 0, ro->lkey, p, 64);
 	TRY("unknown advice", EOPNOTSUPP, 3, 0, rw->lkey, p, 64);
@@ -497,6 +501,9 @@ static bool advice(void)
 	ok = true_of("no page before", !there);
 	MUST(!mincore(p, 4096, &there));
 	ok = ok && true_of("a page after", there);
+	TRY("to the end of its last page", 0, 0, 1, few->lkey, p, 4096);
+	TRY("beyond its last page", EFAULT, 0, 1, few->lkey, p, 4097);
+	TRY("no byte behind its last page", EFAULT, 0, 1, rw->lkey, p + 4096, 0);
 	page_there(p, false);
 	TRY("no page, later", 0, 0, 0, rw->lkey, p, 64);
 	TRY("no page, now", EFAULT, 0, 1, rw->lkey, p, 64);
@@ -507,8 +514,8 @@ static bool advice(void)
 			ok = false;
 		}
 	down();
-	MUST(!ibv_dereg_mr(ro) && !ibv_dereg_mr(rw) && !ibv_dereg_mr(all));
-	MUST(!ibv_dealloc_pd(other));
+	MUST(!ibv_dereg_mr(ro) && !ibv_dereg_mr(rw) && !ibv_dereg_mr(all) && !ibv_dereg_mr(few));
+	MUST(!ibv_dealloc_mw(mw) && !ibv_dealloc_pd(other));
 	return ok;
 }
 
