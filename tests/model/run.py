@@ -4,10 +4,12 @@
 Compares the adapter with the model: random programs, each by its seed, or one from a file.
 
 usage: tests/model/run.py [--seed N] [--count N] [--doorbell MODE] [--file F] [--show]
+       tests/model/run.py --coverage [--seed N] [--count N]
 A program that differs is made as short as possible and printed with the step that differs.
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -16,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'lib')]
 from generate import Generator  # noqa: E402
 from model import Model  # noqa: E402
-from program import Step, Undefined  # noqa: E402
+from program import Step, Undefined, sges  # noqa: E402
 from softhca import BUILD, SOFTHCA, Fabric  # noqa: E402
 
 EXEC = os.path.join(BUILD, 'tests', 'model', 'model_exec')
@@ -223,6 +225,32 @@ def from_file(fab, path, doorbell):
     return 1, int(bool(diff))
 
 
+def coverage(seeds):
+    """How often steps, requests, words of answers and counters occur in these programs."""
+    seen = Counter()
+    for seed in seeds:
+        gen = Generator(seed)
+        types, mtus = {}, {}
+        for step, (lines, _, _) in zip(gen.program(), gen.told):
+            q = step.args.get('q')
+            if step.verb == 'qp':
+                types[q] = step.args['type']
+            mtus[q] = step.args.get('mtu') or mtus.get(q, 4096)
+            to = step.args.get('to') if step.verb == 'modify' else None
+            seen[' '.join(w for w in (step.verb, types.get(q), to) if w)] += 1
+            for wr in step.wrs if step.verb == 'send' else ():
+                seen[f'request {types[q]} {wr["op"]}'] += 1
+                seen['request of several packets'] += sum(n for _, _, n in sges(wr)) > mtus[q]
+                keys = [wr.get('rk', '0'), *(k for k, _, _ in sges(wr))]
+                seen['request with a wrong key'] += any(k[-1] in 'x+-' for k in keys)
+            for line in lines:
+                for word in set(re.findall(r'\b[A-Z][A-Z_]{2,}\b', line)):
+                    seen[f'answer {line.split()[0]} {word}'] += 1
+        for name, n in gen.model.counters.items():
+            seen[f'counter {name}'] += n
+    return seen
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n\n', maxsplit=1)[0])
     p.add_argument('--seed', type=int, default=1)
@@ -232,7 +260,12 @@ def main():
     p.add_argument('--patience', default='60', help='seconds to wait for what does not come')
     p.add_argument('--file')
     p.add_argument('--show', action='store_true', help='print the program, do not run it')
+    p.add_argument('--coverage', action='store_true', help='count what programs have')
     args = p.parse_args()
+    if args.coverage:
+        for what, n in sorted(coverage(range(args.seed, args.seed + args.count)).items()):
+            print(f'{n:8} {what}')
+        return 0
     if args.show:
         for step in Generator(args.seed).program():
             print(step)
