@@ -211,6 +211,66 @@ static void test_signatures_are_copied_by_bytes(void **state)
 	t_assert_empty(&p->a->cq);
 }
 
+#define TURNS 3
+#define DATA_STRIDE 600
+#define SIG_AT 0x4000 /* where the signatures are, from F_KEY_AT */
+#define SIG_STRIDE 16
+
+/* As mlx5dv_wr_set_mkey_layout_interleaved() writes it: blocks here, their signatures there. */
+static void interleave(struct sig_umr *u, struct t_qp *q)
+{
+	struct mlx5_wqe_umr_repeat_block_seg *h = (void *)u->list;
+	const struct {
+		uint16_t bytes, stride;
+		uint32_t at;
+	} parts[] = {{512, DATA_STRIDE, 0}, {8, SIG_STRIDE, SIG_AT}};
+
+	memset(u->list, 0, sizeof(u->list));
+	h->op = htobe32(0x400);
+	h->byte_count = htobe32(520);
+	h->repeat_count = htobe32(TURNS);
+	h->num_ent = htobe16(2);
+	for (uint32_t i = 0; i < 2; i++) {
+		h->entries[i].stride = htobe16(parts[i].stride);
+		h->entries[i].byte_count = htobe16(parts[i].bytes);
+		h->entries[i].memkey = htobe32(q->key);
+		h->entries[i].va = htobe64((uintptr_t)q->mem + F_KEY_AT + parts[i].at);
+	}
+}
+
+/* Signatures lie apart from their blocks: they are made there, and found there. */
+static void test_interleaved_memory(void **state)
+{
+	struct t_pair *p = *state;
+	struct skey k = {.mem = fmt_of(F_DIF, 0), .check = 0xff};
+	uint8_t *at = p->a->mem + F_KEY_AT, *from = p->b->mem + PLAIN, *to = p->b->mem;
+	uint32_t n = TURNS * 512;
+	uint8_t want[8];
+	struct sig_umr u;
+
+	skey_make(&k, p->a, 0);
+	u = umr_of(&k, mem_len(&k, n));
+	interleave(&u, p->a);
+	t_expect_done(p->a, MLX5_OPCODE_UMR,
+		      post_raw(p->a, MLX5_OPCODE_UMR, k.mk->key, &u, F_UMR));
+	psv_set(p->a, k.psv[0], &k.mem);
+	memset(at, 0, SIG_AT + TURNS * SIG_STRIDE);
+	transfer(p, MLX5_OPCODE_RDMA_READ, k.mk->key, 0, n, p->b->key, (uintptr_t)from);
+	for (uint32_t i = 0; i < TURNS; i++) {
+		assert_memory_equal(at + i * DATA_STRIDE, from + i * 512, 512);
+		assert_int_equal(at[i * DATA_STRIDE + 512], 0);
+		f_sign(&k.mem, i, from + i * 512, want);
+		assert_memory_equal(at + SIG_AT + i * SIG_STRIDE, want, 8);
+		assert_int_equal(at[SIG_AT + i * SIG_STRIDE + 8], 0);
+	}
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, k.mk->key, 0, n, p->b->key, (uintptr_t)to);
+	assert_memory_equal(to, from, n);
+	t_assert_empty(&p->a->cq);
+	at[SIG_AT + SIG_STRIDE] ^= 1;
+	t_write(p->a, p->b, 0, (struct t_sge){k.mk->key, 0, n});
+	assert_int_equal(mlx5dv_get_cqe_opcode(t_poll(&p->a->cq)), MLX5_CQE_SIG_ERR);
+}
+
 /* Without BSF, or switched off, the key is as any other. */
 static void test_signatures_are_switched_off(void **state)
 {
@@ -239,6 +299,7 @@ int main(void)
 		T(test_a_transfer_may_begin_at_any_block),
 		T(test_the_first_block_starts_from_the_psv),
 		T(test_signatures_are_copied_by_bytes),
+		T(test_interleaved_memory),
 		T(test_signatures_are_switched_off),
 	};
 
