@@ -72,6 +72,13 @@ static void test_what_switches_change(void **state)
 	assert_int_not_equal(icrc_of(p, 52), 0x9625b75a);
 }
 
+/* The check value of the catalogue of parametrised CRC algorithms (CRC-32/ISO-HDLC). */
+static void test_nine_digits(void **state)
+{
+	(void)state;
+	assert_int_equal(~crc32_add(UINT32_MAX, (const uint8_t *)"123456789", 9), 0xcbf43926);
+}
+
 /* Computed bit by bit as in the specification, for any length. */
 static void test_crcs_by_their_polynomials(void **state)
 {
@@ -309,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_specifications_example),
 		cmocka_unit_test(test_what_switches_change),
+		cmocka_unit_test(test_nine_digits),
 		cmocka_unit_test(test_crcs_by_their_polynomials),
 		cmocka_unit_test(test_headers_of_operations),
 		cmocka_unit_test(test_a_record),
