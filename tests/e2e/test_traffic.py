@@ -169,6 +169,11 @@ class Traffic(Pairs, Case):
     def test_send_bw_srq(self):
         self.both('ib_send_bw', '-F', '--use-srq', '-n', '500')
 
+    def test_dc_streams(self):
+        for prog in ('ib_send_bw', 'ib_write_bw', 'ib_read_bw'):
+            with self.subTest(prog):
+                self.both(prog, '-F', '-c', 'DC', '--log_dci_streams=2', *self.few)
+
     def test_write_bw_eight_qps(self):
         self.both('ib_write_bw', '-F', '-q', '8', '-n', '1000')
 
