@@ -105,6 +105,16 @@ class Support(unittest.TestCase):
     def yes(self, section, n):
         return {row[0] for row in self.doc[section] if row[n] == 'yes'}
 
+    def test_groups_of_capabilities(self):
+        """The row of QUERY_HCA_CAP names the groups that have a filler, and those that are all zero."""
+        rows = re.findall(r'\{0x(\w+), "[^"]*", (\w+)\}', table('src/fw/cmd_cap.c', 'groups'))
+        row = next(r for rs in self.doc.values() for r in rs if r[0] == 'QUERY_HCA_CAP')
+        filled, rest = row[3].split(' filled; ')
+        zero = rest.split(' answer all zero')[0]
+        for text, is_zero in ((filled, False), (zero, True)):
+            named = {int(n, 0) for n in re.findall(r'\b(?:0x\w+|\d)\b', re.sub(r'\([^)]*\)', '', text))}
+            self.assertEqual(named, {int(n, 16) for n, fill in rows if (fill == 'NULL') == is_zero})
+
     def test_the_tables_were_found(self):
         for found, least in ((write_commands(), 25), (core_methods(), 15), (mlx5_methods(), 8),
                              (fw_commands(), 30), (devx_commands(), 80), (engine_ops(), 5),
