@@ -513,6 +513,7 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 	atomic_store(&cq->pi, cq->gen << 24);
 	atomic_store(&cq->told, cq->gen << 24);
 	atomic_store(&cq->state, cq->gen * HW_CQ_ST_SEQ);
+	atomic_store(&cq->armed, cq->gen * HW_CQ_ARM_SEQ << 12);
 	atomic_store(&cq->sol_pi, cq->gen << 24);
 	atomic_store(&cq->moder_pi, cq->gen << 24);
 	atomic_store(&cq->arm_seen, seed);

@@ -120,7 +120,9 @@ static bool note_news(struct seg *s, struct hw_cq *cq, uint32_t arm)
 		return cq_note(cq, arm, told);
 	if (moder_over(cq, moder))
 		return note_over(cq, arm, moder, told);
-	if (!(arm & HW_CQ_WATCHED))
+	/* Not `arm`: the device thread may have looked, and ended its watch, before the CQE came.
+	 */
+	if (!(atomic_load(&cq->armed) & HW_CQ_WATCHED))
 		park_rouse(s, cq->dbr_mem.slot);
 	POINT("cq-moderated");
 	return false;
@@ -211,8 +213,8 @@ void cq_repair_event(struct seg *s, struct hw_cq *cq)
 }
 
 /*
- * Under the lock: is an event delayed for a program that has consumed what its doorbell record
- * says? UINT64_MAX: no, or it is noted; else when the timer ends.
+ * Is an event delayed for a program that has consumed what its doorbell record says? UINT64_MAX:
+ * no, or it is noted; else when the timer ends.
  */
 static uint64_t moder_look(struct seg *s, struct hw_cq *cq, bool *noted)
 {
@@ -224,10 +226,14 @@ static uint64_t moder_look(struct seg *s, struct hw_cq *cq, bool *noted)
 		return UINT64_MAX;
 	if (moder && !moder_over(cq, moder))
 		return timer_ends(cq, moder);
-	*noted = note_over(cq, arm, moder, told);
+	*noted |= note_over(cq, arm, moder, told);
 	return UINT64_MAX;
 }
 
+/*
+ * Takes no lock, as senders wait for that of a stopped process: cq_note() ends only the arm that
+ * was seen.
+ */
 uint64_t cq_moder_run(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
 	uint32_t arm = atomic_load(&cq->armed), told;
@@ -236,14 +242,16 @@ uint64_t cq_moder_run(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 
 	if (!(arm & HW_CQ_WATCHED) && !cq_has_news(cq, arm, cq->arm_ci, &told))
 		return UINT64_MAX;
-	if (cq_lock(s, cq, cqn))
-		return eng_clock() + NSEC_PER_MSEC;
 	due = moder_look(s, cq, &noted);
-	if (due == UINT64_MAX)
+	POINT("cq-moder-looked");
+	if (due == UINT64_MAX) {
 		atomic_fetch_and(&cq->armed, ~(uint32_t)HW_CQ_WATCHED);
-	else
+		POINT("cq-moder-unwatched");
+		/* A sender that saw the watch has woken nobody: look again for its CQE. */
+		due = moder_look(s, cq, &noted);
+	}
+	if (due != UINT64_MAX)
 		atomic_fetch_or(&cq->armed, HW_CQ_WATCHED);
-	cq_unlock(s, cq);
 	if (noted)
 		cq_pay_event(s, cqn, false);
 	return due;

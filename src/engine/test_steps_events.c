@@ -410,6 +410,99 @@ static void moderated_stopped_at_every_step(void **state)
 	assert_true(n > 5 && woken > 2);
 }
 
+/* ---- completions come while the device thread looks at a CQ whose event moderation delays */
+
+static uint32_t look_at;
+static bool in_hook;
+
+static void complete_at_look(const char *name)
+{
+	if (in_hook || !look_at || strncmp(name, "cq-mode", 7) || --look_at)
+		return;
+	in_hook = true; /* the sender goes by other points of this name */
+	t_post(scene->b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	in_hook = false;
+}
+
+static void arm_moderated(struct scene *x, uint32_t word)
+{
+	const __be32 db[2] = {htobe32(word | (x->b->cq.ci & 0xffffff)), htobe32(x->b->cq.cqn)};
+	uint64_t be;
+
+	x->b->cq.dbr[T_ARM] = db[0];
+	memcpy(&be, db, 8);
+	eng_uar_write(seg_of(x), T_UAR, 0x20, be);
+}
+
+/* False: the device thread has no such step. `polled`: the first completion needs no event. */
+static bool completed_at_look(uint32_t n, bool polled)
+{
+	struct scene x = {0};
+	uint32_t events = 0;
+
+	begin(&x);
+	look_at = n;
+	setup_moderated(&x);
+	arm_moderated(&x, 0);
+	t_post(x.b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	eng_run_due(seg_of(&x)); /* watches it */
+	if (polled)
+		assert_non_null(t_poll(&x.b->cq));
+	t_now += 2000000;
+	point_hook = complete_at_look;
+	seg_proc(seg_of(&x), seg_of(&x)->self)->parked = 1;
+	for (int i = 0; i < 3; i++) {
+		eng_run_due(seg_of(&x));
+		events += count_events(&x, x.b->cq.evq[0], 0);
+		t_now += 2000000;
+	}
+	point_hook = NULL;
+	assert_int_equal(events, polled && look_at ? 0 : 1);
+	assert_int_equal(x.b->cq.hw->lock.word, 0);
+	end(&x);
+	return !look_at;
+}
+
+static void completed_at_each_look(void **state)
+{
+	for (int polled = 0; polled < 2; polled++) {
+		uint32_t n = 1;
+
+		for (; completed_at_look(n, polled); n++)
+			assert_true(n < MAX_STEPS);
+		assert_true(n > 2);
+	}
+}
+
+/* ---- the device thread has no lock while it looks, as it may be stopped there */
+
+static uint32_t looks;
+
+static void lock_is_free(const char *name)
+{
+	looks += !strncmp(name, "cq-mode", 7);
+	assert_int_equal(scene->b->cq.hw->lock.word, 0);
+}
+
+static void looks_without_a_lock(void **state)
+{
+	struct scene x = {0};
+
+	begin(&x);
+	setup_moderated(&x);
+	arm_moderated(&x, 0);
+	t_post(x.b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	looks = 0;
+	point_hook = lock_is_free;
+	eng_run_due(seg_of(&x));
+	t_now += 2000000;
+	eng_run_due(seg_of(&x));
+	point_hook = NULL;
+	assert_true(looks > 2);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +511,8 @@ int main(void)
 		cmocka_unit_test(one_of_two_helpers_is_killed),
 		cmocka_unit_test(async_payer_stopped_at_every_step),
 		cmocka_unit_test(moderated_stopped_at_every_step),
+		cmocka_unit_test(completed_at_each_look),
+		cmocka_unit_test(looks_without_a_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
