@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include "wire/ib/gid.h"
+#include "wire/ib/pkey.h"
 
 /* cm_convert_to_ms() */
 uint32_t cm_to_ms(uint32_t iba_time)
@@ -31,9 +32,9 @@ static int find_pkey(const struct cm_port *port, uint16_t pkey, uint16_t *index)
 	int partial = -1;
 
 	for (uint32_t i = 0; i < port->npkeys; i++) {
-		if (!port->pkey[i] || (port->pkey[i] & 0x7fff) != (pkey & 0x7fff))
+		if (!port->pkey[i] || !ib_pkey_base_same(port->pkey[i], pkey))
 			continue;
-		if (port->pkey[i] & 0x8000) {
+		if (port->pkey[i] & IB_PKEY_FULL) {
 			*index = (uint16_t)i;
 			return 0;
 		}

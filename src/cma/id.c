@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "util/bits.h"
+#include "wire/ib/pkey.h"
 
 static void cma_id_gone(struct cma *c, struct cma_work *w);
 
@@ -149,9 +150,9 @@ int cma_pkey_index(struct seg *s, uint32_t port, uint16_t pkey)
 	int limited = -ENOENT;
 
 	for (int i = 0; p && i < HW_PKEYS; i++) {
-		if (!p->pkey[i] || ((p->pkey[i] ^ pkey) & 0x7fff))
+		if (!p->pkey[i] || !ib_pkey_base_same(p->pkey[i], pkey))
 			continue;
-		if (p->pkey[i] & 0x8000)
+		if (p->pkey[i] & IB_PKEY_FULL)
 			return i;
 		if (limited < 0)
 			limited = i;

@@ -9,6 +9,7 @@
 #include <infiniband/verbs.h>
 #include <string.h>
 #include "util/bits.h"
+#include "wire/ib/pkey.h"
 
 static int cma_on_request(struct cm_id *cm, const struct cm_event *e);
 
@@ -158,7 +159,8 @@ static bool has_interface(const struct request *q)
 
 	if (p && hw_port_is_eth(p))
 		return true; /* roce_get_net_dev_by_cm_event(): of the GID where it has come */
-	return p && !((p->pkey[0] ^ q->pkey) & 0x7fff) && (!q->gid || fab_port_has_gid(p, q->gid));
+	return p && ib_pkey_base_same(p->pkey[0], q->pkey) &&
+	       (!q->gid || fab_port_has_gid(p, q->gid));
 }
 
 /* A REQ from this host itself, whose loopback address the kernel refuses. */

@@ -14,9 +14,14 @@ static inline bool ib_pkey_valid(uint32_t a)
 	return a & IB_PKEY_BASE;
 }
 
+static inline bool ib_pkey_base_same(uint32_t a, uint32_t b)
+{
+	return !((a ^ b) & IB_PKEY_BASE);
+}
+
 static inline bool ib_pkey_same(uint32_t a, uint32_t b)
 {
-	return ib_pkey_valid(a) && !((a ^ b) & IB_PKEY_BASE);
+	return ib_pkey_valid(a) && ib_pkey_base_same(a, b);
 }
 
 /* May a packet with P_Key `a` be received with `b`? Two limited members may not talk (10.9.3). */
