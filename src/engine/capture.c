@@ -48,7 +48,7 @@ static uint32_t copy_payload(struct seg *s, struct eng_cursor *at, uint32_t len,
 	return done;
 }
 
-static void send(struct seg *s, struct pkt *p, struct eng_cursor *at)
+static void capture_send(struct seg *s, struct pkt *p, struct eng_cursor *at)
 {
 	uint64_t turn;
 	struct seg_cap_rec *rec = cap_get(s, &turn);
@@ -146,7 +146,7 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 				     : r->atomic.add        ? PKT_FETCH_ADD
 							    : PKT_COMPARE_SWAP);
 		p.flags |= PKT_F_ACK_REQ;
-		send(r->s, &p, NULL);
+		capture_send(r->s, &p, NULL);
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -157,7 +157,7 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 		if (i + 1 == n)
 			p.flags |=
 				(r->se ? PKT_F_SOLICITED : 0) | (eng_acks(t) ? PKT_F_ACK_REQ : 0);
-		send(r->s, &p, &at);
+		capture_send(r->s, &p, &at);
 		left -= p.payload;
 	}
 }
@@ -193,7 +193,7 @@ static void read_response(struct eng_run *r, struct pkt *p, uint32_t psn, uint32
 			r->transport->pkt | place(PKT_READ_RESP_FIRST, PKT_READ_RESP_ONLY, i, n);
 		p->payload = (uint32_t)(left < r->qp->mtu ? left : r->qp->mtu);
 		p->psn = (psn + i) & PSN_MASK;
-		send(r->s, p, &at);
+		capture_send(r->s, p, &at);
 		left -= p->payload;
 	}
 }
@@ -220,7 +220,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	} else if (out == ENG_DONE) {
 		p.psn = (psn + n - 1) & PSN_MASK;
 	}
-	send(r->s, &p, NULL);
+	capture_send(r->s, &p, NULL);
 }
 
 void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *av, uint32_t qkey)
@@ -243,5 +243,5 @@ void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *a
 		.payload = (uint32_t)r->local.len,
 	};
 	if (r->link->frame_av(r->port, r->qp, av, &p))
-		send(r->s, &p, &at);
+		capture_send(r->s, &p, &at);
 }

@@ -65,8 +65,8 @@ static bool move(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t w, uint
  * Would packets that `from` sends on its path `w`, and that arrive at port `at`, come by the
  * alternate path `alt`?
  */
-static bool fits(const struct eng_run *r, const struct hw_qp_path *alt, uint32_t at,
-		 const struct hw_qp *from, const struct hw_qp_path *w)
+static bool mig_fits(const struct eng_run *r, const struct hw_qp_path *alt, uint32_t at,
+		     const struct hw_qp *from, const struct hw_qp_path *w)
 {
 	const struct hw_port *p = hw_port(r->s, w->port);
 	uint32_t bits = way_path_bits(from, w), lid;
@@ -80,7 +80,7 @@ static bool fits(const struct eng_run *r, const struct hw_qp_path *alt, uint32_t
 }
 
 /* Path Migration Request Error (IBA 11.6.3.1), once until the next command. */
-static void refuse(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+static void mig_refuse(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	uint64_t w = atomic_load(&qp->mig);
 
@@ -112,13 +112,13 @@ bool mig_request(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 			return true;
 		if (w & HW_MIG_HELD)
 			return false; /* drop it; the requester repeats it */
-		if (fits(r, alt, port, r->qp, r->own) && way_pkey_match(r, alt)) {
+		if (mig_fits(r, alt, port, r->qp, r->own) && way_pkey_match(r, alt)) {
 			if (move(r->s, peer, r->dest, w, 0))
 				return true;
 			continue;
 		}
 		if (resp_busy(peer)) {
-			refuse(r->s, peer, r->dest);
+			mig_refuse(r->s, peer, r->dest);
 			resp_busy_end();
 		}
 		return false;
@@ -143,9 +143,9 @@ bool mig_answer_comes(struct eng_run *r, const struct hw_qp *peer)
 		return r->back.to == r->own->port;
 	if (w & HW_MIG_HELD)
 		return false;
-	if (fits(r, alternate(r->qp, w), r->back.to, peer, r->theirs))
+	if (mig_fits(r, alternate(r->qp, w), r->back.to, peer, r->theirs))
 		return true;
-	refuse(r->s, r->qp, r->qpn);
+	mig_refuse(r->s, r->qp, r->qpn);
 	return false;
 }
 
@@ -156,7 +156,7 @@ void mig_answer(struct eng_run *r, const struct hw_qp *peer)
 
 	/* A command may have changed the paths since mig_answer_comes() compared them. */
 	if ((w & (HW_MIG_STATE | HW_MIG_HELD)) == HW_MIG_ARMED && requests &&
-	    fits(r, alternate(r->qp, w), r->back.to, peer, r->theirs))
+	    mig_fits(r, alternate(r->qp, w), r->back.to, peer, r->theirs))
 		move(r->s, r->qp, r->qpn, w, 0);
 	while ((w = atomic_load(&r->qp->mig)) & HW_MIG_TRIED)
 		if (change(r->qp, &w, w & ~(uint64_t)HW_MIG_TRIED))

@@ -499,8 +499,8 @@ static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64
 #define RETURN_TRIES 3 /* each time, the lock is taken over from a stopped holder */
 
 /* Gives a receive back to its SRQ. False: this QP still has it. */
-static bool give_back(struct seg *s, struct hw_qp *qp,
-		      int (*lock)(struct seg *, struct hw_srq *, uint32_t, uint64_t *))
+static bool srq_give_back(struct seg *s, struct hw_qp *qp,
+			  int (*lock)(struct seg *, struct hw_srq *, uint32_t, uint64_t *))
 {
 	uint32_t srqn = resp_noted_srqn(), idx = resp_noted() - 1;
 	struct hw_srq *srq = hw_srq(s, srqn);
@@ -533,7 +533,7 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	if (bytes > HW_RX_AHEAD)
 		bytes = HW_RX_AHEAD;
 	/* A receive of another SRQ, taken for a message that was never repeated: give it back. */
-	if (resp_noted() && resp_noted_srqn() != r->to.srqn && !give_back(r->s, qp, srq_lock))
+	if (resp_noted() && resp_noted_srqn() != r->to.srqn && !srq_give_back(r->s, qp, srq_lock))
 		return -ETIMEDOUT;
 	if (resp_noted()) /* it was taken at an earlier attempt and not completed */
 		rc = mem_read(r->s, srq->mem,
@@ -554,12 +554,12 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 
 bool srq_return(struct seg *s, struct hw_qp *qp)
 {
-	return give_back(s, qp, srq_lock);
+	return srq_give_back(s, qp, srq_lock);
 }
 
 void resp_return_srq(struct seg *s, struct hw_qp *qp)
 {
-	if (resp_noted() && !give_back(s, qp, srq_lock_ctrl))
+	if (resp_noted() && !srq_give_back(s, qp, srq_lock_ctrl))
 		resp_note(qp, 0, resp_noted_srqn());
 }
 

@@ -198,7 +198,7 @@ static void matched_cqe(struct eng_run *r, const struct hw_qp *peer, const struc
  * Returns the entry to the list and fails the QP. No receive completes with an error, because
  * libmlx5 would take that CQE for one of the XRQ's receives (mlx5_parse_cqe()).
  */
-static enum eng_out refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why)
+static enum eng_out tm_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why)
 {
 	TRACE(LOG_CQE, "qp %x: a matched message: %s", r->dest, eng_failures[why].text);
 	r->why = why == ENG_W_RECV_LENGTH ? ENG_W_REMOTE_INVALID : ENG_W_REMOTE_OP;
@@ -216,11 +216,11 @@ static enum eng_out eager(struct eng_run *r, struct hw_qp *peer, struct message 
 	sgl_skip(&r->local, LAYOUT_SZ(tmh));
 	why = resp_buffers(r, peer, r->dest, &m->rv, r->local.len);
 	if (why)
-		return refuse(r, peer, why);
+		return tm_refuse(r, peer, why);
 	matched_cqe(r, peer, m, &c);
 	out = resp_complete(r, peer, r->dest, &m->rv, &c);
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
-		return refuse(r, peer, ENG_W_LOCAL_FAULT);
+		return tm_refuse(r, peer, ENG_W_LOCAL_FAULT);
 	return out;
 }
 
@@ -266,10 +266,10 @@ static enum eng_out rendezvous(struct eng_run *r, struct hw_qp *peer, struct mes
 	if (!why)
 		why = resp_buffers(r, peer, r->dest, &m->rv, len);
 	if (why)
-		return refuse(r, peer, why);
+		return tm_refuse(r, peer, why);
 	rc = sgl_copy_gated(r, &r->remote, &r->local);
 	if (rc == -EFAULT)
-		return refuse(r, peer, ENG_W_LOCAL_FAULT);
+		return tm_refuse(r, peer, ENG_W_LOCAL_FAULT);
 	if (rc)
 		return resp_copy_failed(r, rc);
 	POINT("tm-copied");

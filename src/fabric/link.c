@@ -41,7 +41,7 @@ struct end {
 	uint32_t what; /* enum fab_change */
 };
 
-static void link_store(struct seg *s, struct end *e)
+static void end_store(struct seg *s, struct end *e)
 {
 	struct hw_port *p = hw_port(s, e->port);
 	bool moved = atomic_load(&p->state) != e->state;
@@ -75,9 +75,9 @@ static void link_tell(struct seg *s, const struct end *e)
 /* Changes both ends before reporting either, so that an observer never finds a half-made link. */
 static void link_set(struct seg *s, struct end *a, struct end *b)
 {
-	link_store(s, a);
+	end_store(s, a);
 	if (b)
-		link_store(s, b);
+		end_store(s, b);
 	link_tell(s, a);
 	if (b)
 		link_tell(s, b);

@@ -105,7 +105,7 @@ static int show_carrier(const struct fab_iface *f, char *buf, size_t size)
 	return snprintf(buf, size, "%d\n", is_up(f));
 }
 
-static int show_speed(const struct fab_iface *f, char *buf, size_t size)
+static int net_show_speed(const struct fab_iface *f, char *buf, size_t size)
 {
 	return snprintf(buf, size, "%d\n", f->speed);
 }
@@ -130,7 +130,7 @@ static int show_txqlen(const struct fab_iface *f, char *buf, size_t size)
 	return snprintf(buf, size, "%u\n", f->queue_len);
 }
 
-static int show_uevent(const struct fab_iface *f, char *buf, size_t size)
+static int net_show_uevent(const struct fab_iface *f, char *buf, size_t size)
 {
 	return snprintf(buf, size, "%sINTERFACE=%s\nIFINDEX=%u\n", f->link ? "DEVTYPE=vlan\n" : "",
 			f->name, f->index);
@@ -143,9 +143,9 @@ static const struct net_attr net_attrs[] = {
 	{"iflink", show_iflink, false},       {"dev_id", show_dev_id, false},
 	{"dev_port", show_dev_port, false},   {"mtu", show_mtu, true},
 	{"operstate", show_operstate, true},  {"carrier", show_carrier, true},
-	{"speed", show_speed, true},          {"duplex", show_duplex, true},
+	{"speed", net_show_speed, true},      {"duplex", show_duplex, true},
 	{"pkey", show_pkey, true, true},      {"mode", show_mode, false, true},
-	{"tx_queue_len", show_txqlen, false}, {"uevent", show_uevent, false},
+	{"tx_queue_len", show_txqlen, false}, {"uevent", net_show_uevent, false},
 };
 
 static bool has_attr(const struct fab_iface *f, const struct net_attr *a)

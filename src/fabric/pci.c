@@ -65,7 +65,7 @@ static int show_modalias(const struct pci_function *f, char *buf, size_t size)
 			f->class >> 8 & 0xff, f->class & 0xff);
 }
 
-static int show_uevent(const struct pci_function *f, char *buf, size_t size)
+static int pci_show_uevent(const struct pci_function *f, char *buf, size_t size)
 {
 	int n = snprintf(buf, size,
 			 "DRIVER=mlx5_core\nPCI_CLASS=%X\nPCI_ID=%04X:%04X\n"
@@ -92,7 +92,7 @@ static int show_local_cpulist(const struct pci_function *f, char *buf, size_t si
 	return snprintf(buf, size, "%s\n", list);
 }
 
-static int show_speed(const struct pci_function *f, char *buf, size_t size)
+static int pci_show_speed(const struct pci_function *f, char *buf, size_t size)
 {
 	static const char *const speeds[] = {[4] = "16.0", [5] = "32.0"};
 
@@ -126,12 +126,12 @@ static const struct {
 	{"class", NULL, show_class},
 	{"revision", NULL, show_revision},
 	{"modalias", NULL, show_modalias},
-	{"uevent", NULL, show_uevent},
+	{"uevent", NULL, pci_show_uevent},
 	{"numa_node", "-1\n", NULL},
 	{"local_cpus", NULL, show_local_cpus},
 	{"local_cpulist", NULL, show_local_cpulist},
-	{"current_link_speed", NULL, show_speed},
-	{"max_link_speed", NULL, show_speed},
+	{"current_link_speed", NULL, pci_show_speed},
+	{"max_link_speed", NULL, pci_show_speed},
 	{"current_link_width", NULL, show_width},
 	{"max_link_width", NULL, show_width},
 	{"resource", NULL, show_resource},

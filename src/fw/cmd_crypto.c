@@ -54,7 +54,7 @@ static bool may_import(struct fw_call *k)
 }
 
 /* Take the key out of a command. */
-static enum fw_r dek_read(struct fw_call *k, const void *body, struct hw_dek *dek)
+static enum fw_r crypto_dek_read(struct fw_call *k, const void *body, struct hw_dek *dek)
 {
 	const uint8_t *from = LAYOUT_IN(encryption_key_obj, key, body);
 	uint8_t plain[PRM_DEK_KEY_BYTES];
@@ -93,7 +93,7 @@ enum fw_r fw_dek_create(struct fw_call *k, const void *body, uint32_t *id)
 		return FW_R_DEK_SELECT;
 	if (!fw_pd(k, (uint32_t)DEK(pd)))
 		return FW_R_DEK_PD;
-	r = dek_read(k, body, &dek);
+	r = crypto_dek_read(k, body, &dek);
 	if (r)
 		return r;
 	be64_store(dek.opaque, DEK(opaque));
@@ -119,7 +119,7 @@ enum fw_r fw_dek_modify(struct fw_call *k, uint32_t id, const void *body)
 	if (DEK(pd) != o->ref[0].idx)
 		return FW_R_DEK_MODIFY_PD;
 	memcpy(&dek, o->ctx, sizeof(dek));
-	r = dek_read(k, body, &dek);
+	r = crypto_dek_read(k, body, &dek);
 	if (r)
 		return r;
 	state = atomic_load(&o->state) & ~1u;

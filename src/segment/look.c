@@ -90,7 +90,7 @@ static uint64_t number_of(const char *status, const char *name)
 }
 
 /* The kernel's letters: T stopped, t stopped by a tracer, Z and X have ended (proc(5)). */
-static bool look_at_thread(const char *thread, void *arg)
+static bool look_stopped_thread(const char *thread, void *arg)
 {
 	char path[64], status[4096];
 	struct look *l = arg;
@@ -185,7 +185,7 @@ enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t
 		return SEG_LOOK_ENDED;
 	if (slot == s->self || !p->pid_ns || p->pid_ns != s->pid_ns)
 		return SEG_LOOK_RUNS;
-	r = look_threads(s, p->pid, look_at_thread, &l);
+	r = look_threads(s, p->pid, look_stopped_thread, &l);
 	*ran = l.counts;
 	return !r && !l.running && l.stopped ? SEG_LOOK_STOPPED : SEG_LOOK_RUNS;
 }

@@ -164,8 +164,8 @@ static uint64_t raw(const struct seg *s, uint32_t port, enum hw_ctr ctr)
 }
 
 /* The sum over some ports. Narrow counters stop at their highest value, wide ones wrap. */
-static uint64_t value(const struct seg *s, const struct kind *k, const struct row *r,
-		      uint32_t first, uint32_t last)
+static uint64_t pma_value(const struct seg *s, const struct kind *k, const struct row *r,
+			  uint32_t first, uint32_t last)
 {
 	uint64_t sum = 0, max = r->width < 64 ? (UINT64_C(1) << r->width) - 1 : UINT64_MAX;
 
@@ -185,7 +185,7 @@ static uint16_t pma_get(const struct fab_mad_call *c, const struct kind *k)
 	for (uint32_t i = 0; i < k->n; i++) {
 		const struct row *r = &k->rows[i];
 
-		layout_set(c->data, r->bit, r->width, value(c->s, k, r, first, last));
+		layout_set(c->data, r->bit, r->width, pma_value(c->s, k, r, first, last));
 	}
 	return MAD_STATUS_OK;
 }
@@ -222,9 +222,9 @@ void fab_pma_counters(struct seg *s, uint32_t port, struct fab_counters *c)
 {
 	*c = (struct fab_counters){0};
 	for (uint32_t i = 0; i < classic.n; i++)
-		c->n[classic.rows[i].ctr] = value(s, &classic, &classic.rows[i], port, port);
+		c->n[classic.rows[i].ctr] = pma_value(s, &classic, &classic.rows[i], port, port);
 	for (uint32_t i = 0; i < EXT_NOT_ERRORS; i++)
-		c->n[extended.rows[i].ctr] = value(s, &extended, &extended.rows[i], port, port);
+		c->n[extended.rows[i].ctr] = pma_value(s, &extended, &extended.rows[i], port, port);
 }
 
 static uint16_t get_counters(const struct fab_mad_call *c)

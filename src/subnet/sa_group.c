@@ -122,7 +122,7 @@ static bool values_are(const struct sa_call *c)
 	       (WANT(c, mtu) >= 1 && WANT(c, mtu) <= 5);
 }
 
-static bool fits(const struct sa_call *c, const struct fab_mcgrp *g)
+static bool group_fits(const struct sa_call *c, const struct fab_mcgrp *g)
 {
 	uint32_t pkey = WANT(c, pkey);
 
@@ -358,7 +358,7 @@ static uint16_t group_join(struct sa_call *c, uint8_t *r)
 		status = describe(c, p, &made);
 	if (status)
 		return status;
-	if (!fits(c, g ? g : &made) || !port_can(g ? g : &made, p) || !WANT(c, join_state))
+	if (!group_fits(c, g ? g : &made) || !port_can(g ? g : &made, p) || !WANT(c, join_state))
 		return SA_STATUS_REQ_INVALID;
 	if (g)
 		m = group_member(c->s, group, g, port_gid_of(c), &mi);
@@ -538,7 +538,8 @@ static void group_query(struct sa_call *c)
 		if ((sa_has(c, MC_MGID) && memcmp(g->mgid, mgid_of(c), 16)) ||
 		    (sa_has(c, MC_MLID) && WANT(c, mlid) != FAB_MLID_FIRST + i - 1) ||
 		    (sa_has(c, MC_SCOPE) && WANT(c, scope) != g->scope) ||
-		    !sa_port_has_pkey(hw_port(c->s, c->from), (uint16_t)g->pkey) || !fits(c, g))
+		    !sa_port_has_pkey(hw_port(c->s, c->from), (uint16_t)g->pkey) ||
+		    !group_fits(c, g))
 			continue;
 		group_records(c, i, g);
 	}

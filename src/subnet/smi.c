@@ -158,7 +158,7 @@ static uint32_t direct(struct way *w, uint32_t at, bool linked, bool made_here)
 	return SEG_NONE;
 }
 
-static struct way way_of(struct seg *s, struct fab_smp *p)
+static struct way smi_way_of(struct seg *s, struct fab_smp *p)
 {
 	return (struct way){
 		.s = s,
@@ -171,7 +171,7 @@ static struct way way_of(struct seg *s, struct fab_smp *p)
 
 uint32_t fab_smp_send(struct seg *s, uint32_t from, struct fab_smp *p)
 {
-	struct way w = way_of(s, p);
+	struct way w = smi_way_of(s, p);
 	bool linked = p->dlid == MAD_LID_PERMISSIVE;
 	uint32_t at = linked ? over_link(&w, from) : by_lid(&w, from, p->dlid);
 
@@ -183,7 +183,7 @@ uint32_t fab_smp_send(struct seg *s, uint32_t from, struct fab_smp *p)
 uint32_t fab_smp_answer(struct seg *s, uint32_t at, struct fab_smp *p)
 {
 	const struct fab_node *n = fab_node(s, hw_port(s, at)->node);
-	struct way w = way_of(s, p);
+	struct way w = smi_way_of(s, p);
 	uint32_t from = n->type == FAB_SWITCH ? n->port0 : at;
 	uint16_t dlid = p->slid;
 

@@ -54,7 +54,7 @@ static bool mrecv_is_of(const struct mad_recv *r, uint32_t agent, const struct m
 }
 
 /* Free a message: with its lock, or before anybody has found it. */
-static void forget(struct seg *s, uint32_t i, struct mad_recv *r)
+static void rmpp_forget(struct seg *s, uint32_t i, struct mad_recv *r)
 {
 	uint32_t owner = r->msg.owner, next;
 
@@ -75,7 +75,7 @@ static void drop_due(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t gen
 		if (seg_trylock(s, &r->lock) < 0)
 			return;
 		if (seg_live(s, SEG_T_MRECV, i) && r->gen == gen) {
-			forget(s, i, r); /* keeps the lock: the next claim zeroes it */
+			rmpp_forget(s, i, r); /* keeps the lock: the next claim zeroes it */
 			return;
 		}
 		seg_unlock(s, &r->lock);
@@ -103,7 +103,7 @@ static bool mrecv_enter(struct seg *s, uint32_t i, struct mad_recv *r, uint32_t 
 	}
 	/* A process died while it changed the message: drop it. */
 	if (rc == SEG_LOCK_INHERITED && r->torn) {
-		forget(s, i, r);
+		rmpp_forget(s, i, r);
 		return false;
 	}
 	return true;
@@ -243,7 +243,7 @@ static struct mad_recv *mrecv_create(struct seg *s, uint32_t agent, const struct
 	memcpy(r->mad, p->mad, sizeof(r->mad));
 	if (chain_append(s, a->file + 1, &r->msg, &h, sizeof(h)) ||
 	    chain_append(s, a->file + 1, &r->msg, p->mad, MAD_SIZE)) {
-		forget(s, p->recv, r);
+		rmpp_forget(s, p->recv, r);
 		p->recv = SEG_NONE;
 		return NULL;
 	}
@@ -270,14 +270,14 @@ static void mrecv_start(struct seg *s, uint32_t agent, const struct mad_agent *a
 	seg_alloc_end(s, SEG_T_MRECV, a->file + 1, p->recv);
 	/* The agent was unregistered meanwhile, and could not see this message. */
 	if (!umad_agent(s, agent, r->agent_gen)) {
-		forget(s, p->recv, r);
+		rmpp_forget(s, p->recv, r);
 		p->recv = SEG_NONE;
 		return;
 	}
 	POINT("recv-made");
 	other = mrecv_find(s, agent, a, p, p->recv);
 	if (other && MAD_REF_IDX(other) < p->recv) {
-		forget(s, p->recv, r);
+		rmpp_forget(s, p->recv, r);
 		p->recv = SEG_NONE;
 		return;
 	}
@@ -343,7 +343,7 @@ static void put_in(struct seg *s, uint32_t agent, struct mad_agent *a, struct um
 	atomic_signal_fence(memory_order_seq_cst);
 	POINT("recv-torn");
 	if (!go_on(s, a, r, p, o)) {
-		forget(s, p->recv, r);
+		rmpp_forget(s, p->recv, r);
 		return;
 	}
 	atomic_signal_fence(memory_order_seq_cst);
@@ -514,7 +514,7 @@ static void mrecv_give_up(struct seg *s, uint32_t i, struct mad_recv *r, uint32_
 	}
 	late = atomic_load(&r->state) == MAD_RECV_ACTIVE;
 	answer_to(r, a, &p);
-	forget(s, i, r);
+	rmpp_forget(s, i, r);
 	if (late)
 		mrecv_refuse(s, a, &p, MAD_RMPP_STATUS_T2L);
 }

@@ -144,7 +144,7 @@ static void *watch(void *arg)
 	return NULL;
 }
 
-static void forget(void)
+static void news_forget(void)
 {
 	if (news.fd >= 0)
 		sys_fd_drop(news.fd);
@@ -159,7 +159,7 @@ static int start(void)
 	int r;
 
 	if (fd < 0) {
-		forget();
+		news_forget();
 		return fd;
 	}
 	news.fd = sys_fd_high(fd);
@@ -170,7 +170,7 @@ static int start(void)
 	if (r >= 0)
 		r = devthread_create(watch, NULL);
 	if (r < 0)
-		forget();
+		news_forget();
 	return r;
 }
 
@@ -192,5 +192,5 @@ void rt_joined(int fd)
 /* The thread is the parent's, and so is what it reads. */
 void rt_forked(void)
 {
-	forget();
+	news_forget();
 }

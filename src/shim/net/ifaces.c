@@ -36,7 +36,7 @@ static bool is_sound(const struct fab_iface *f)
 	return sound;
 }
 
-static bool read_file(uint32_t file, struct fab_iface *f)
+static bool ifaces_read(uint32_t file, struct fab_iface *f)
 {
 	char path[sizeof(shim_config()->root) + 24];
 	long got;
@@ -54,9 +54,9 @@ static bool read_file(uint32_t file, struct fab_iface *f)
 /* The n-th VLAN interface, in the order of the ports that the VLANs are on. */
 static bool vlan_iface(uint32_t n, struct fab_iface *f)
 {
-	for (uint32_t port = 0; port < FAB_IF_PORTS && read_file(port, f); port++)
+	for (uint32_t port = 0; port < FAB_IF_PORTS && ifaces_read(port, f); port++)
 		for (uint32_t place = 1, vlans = f->vlans; vlans; place++, vlans >>= 1)
-			if (vlans & 1 && read_file(port + place * FAB_IF_PORTS, f) && !n--)
+			if (vlans & 1 && ifaces_read(port + place * FAB_IF_PORTS, f) && !n--)
 				return true;
 	return false;
 }
@@ -65,9 +65,9 @@ bool net_iface(uint32_t n, struct fab_iface *f)
 {
 	uint32_t ports = 0;
 
-	if (n < FAB_IF_PORTS && read_file(n, f))
+	if (n < FAB_IF_PORTS && ifaces_read(n, f))
 		return true;
-	while (ports < n && ports < FAB_IF_PORTS && read_file(ports, f))
+	while (ports < n && ports < FAB_IF_PORTS && ifaces_read(ports, f))
 		ports++;
 	return ports && vlan_iface(n - ports, f);
 }
@@ -92,13 +92,13 @@ bool net_iface_by_name(const char *name, struct fab_iface *f)
 	const char *end = NULL;
 	uint32_t n = stem ? number(name + stem, &end) : 0, vlans;
 
-	if (!end || n >= FAB_IF_PORTS || (*end && *end != '.') || !read_file(n, f))
+	if (!end || n >= FAB_IF_PORTS || (*end && *end != '.') || !ifaces_read(n, f))
 		return false;
 	if (!*end)
 		return !strcmp(name, f->name);
 	vlans = f->vlans;
 	for (uint32_t place = 0; place < HW_VLANS; place++)
-		if (vlans & 1u << place && read_file(n + (place + 1) * FAB_IF_PORTS, f) &&
+		if (vlans & 1u << place && ifaces_read(n + (place + 1) * FAB_IF_PORTS, f) &&
 		    !strcmp(name, f->name))
 			return true;
 	return false;
@@ -106,7 +106,7 @@ bool net_iface_by_name(const char *name, struct fab_iface *f)
 
 bool net_iface_by_index(uint32_t ifindex, struct fab_iface *f)
 {
-	return ifindex >= FAB_IF_FIRST && read_file(ifindex - FAB_IF_FIRST, f);
+	return ifindex >= FAB_IF_FIRST && ifaces_read(ifindex - FAB_IF_FIRST, f);
 }
 
 static uint32_t count(void)
