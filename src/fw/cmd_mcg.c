@@ -5,7 +5,6 @@
  */
 #include "fw/priv.h"
 #include "hw/mcg.h"
-#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "wire/ib/gid.h"
 #include "wire/prm/mcg.h"
@@ -104,7 +103,7 @@ enum fw_r fw_cmd_attach_to_mcg(struct fw_call *k)
 
 	if (!qp)
 		return FW_R_MCG_QPN;
-	if (qp->st != PRM_ST_UD)
+	if (fw_qp_st(qp) != PRM_ST_UD)
 		return FW_R_MCG_QP_ST;
 	if (!ib_gid_is_mcast(gid))
 		return FW_R_MCG_GID;

@@ -67,6 +67,11 @@ struct hw_qp *fw_qp(struct fw_call *k, uint32_t id)
 	return o && o->st != HW_ST_DCT ? o : NULL;
 }
 
+enum prm_st fw_qp_st(const struct hw_qp *qp)
+{
+	return (enum prm_st)qp->st;
+}
+
 struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type)
 {
 	struct hw_srq *srq = fw_srq(k, srqn);

@@ -119,6 +119,7 @@ struct hw_umem *fw_umem(struct fw_call *k, uint32_t id);
 /* The same, only if made by that kind of command. */
 struct hw_srq *fw_srq_of(struct fw_call *k, uint32_t srqn, enum hw_srq_type type);
 struct hw_qp *fw_qp(struct fw_call *k, uint32_t qpn);
+enum prm_st fw_qp_st(const struct hw_qp *qp);
 struct hw_qp *fw_any_qp(struct fw_call *k, uint32_t id); /* a QP or DCT */
 struct hw_obj *fw_obj(struct fw_call *k, enum hw_obj_kind kind, uint32_t id);
 /*
