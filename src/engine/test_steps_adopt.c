@@ -397,6 +397,57 @@ static void a_fork_has_its_own_copy(void **state)
 	tb_destroy(t);
 }
 
+/* A page of the key and one of private memory, stored to in this order. */
+struct stores {
+	volatile uint8_t *first, second;
+};
+
+static void *store_both(void *arg)
+{
+	struct stores *x = arg;
+
+	*x->first = WRITTEN;
+	x->second = 1;
+	return NULL;
+}
+
+/*
+ * Another thread stores when all is ready for the fork: the child has both stores. An allocator has
+ * its own data in memory that was freed before its key ended. Later the key is adopted again.
+ */
+static void a_child_has_the_stores_in_their_order(void **state)
+{
+	struct tb *t = tb_create();
+	struct t_qp *q = t_qp_make(t, 0, PRM_ST_RC, NULL);
+	uint32_t key = t_key(t, t_pdn(q), q->mem, LEN, ALL);
+	struct stores x = {q->mem + LEN / 2, 0};
+	int status;
+	pthread_t id;
+	pid_t pid;
+
+	memset(q->mem, BEFORE, LEN);
+	adopt_key(&t->s, key);
+	assert_true(adopt_any());
+	adopt_forking();
+	assert_int_equal(pthread_create(&id, NULL, store_both, &x), 0);
+	assert_int_equal(pthread_join(id, NULL), 0);
+	pid = fork();
+	if (!pid) {
+		adopt_forked();
+		_exit(x.second && *x.first == WRITTEN ? 0 : 1);
+	}
+	adopt_fork_done();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_false(adopt_any());
+	adopt_key(&t->s, key);
+	assert_true(adopt_any());
+	assert_true(adopt_give_back(every, NULL, true));
+	assert_int_equal(adopt_bytes(&t->s, t->s.self), 0);
+	t_qp_free(q);
+	tb_destroy(t);
+}
+
 /* ---- a key of two batches, of which one is adopted */
 
 #define BIG (2 * ADOPT_BATCH * ADOPT_CHUNK)
@@ -477,6 +528,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_fork_has_its_own_copy),
+		cmocka_unit_test(a_child_has_the_stores_in_their_order),
 		cmocka_unit_test(stopped_while_it_adopts),
 		cmocka_unit_test(stopped_while_it_gives_back),
 		cmocka_unit_test(killed_while_it_adopts),

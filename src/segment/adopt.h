@@ -139,8 +139,6 @@ void adopt_forked(void);
 bool adopt_maps_allow(uint64_t from, uint64_t to);
 /* 1: [from, to) is still a mapping of `fd` at `offset`; 0: it is not; -EBUSY: it cannot be seen. */
 int adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset);
-/* Is nothing mapped in [from, to)? */
-bool adopt_maps_hole(uint64_t from, uint64_t to);
 /* Is the range of the segment mapped outside of this process's mapping of the whole? */
 bool adopt_maps_elsewhere(const struct seg *s, uint64_t offset, uint64_t len);
 

@@ -261,20 +261,6 @@ int adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset)
 	return at >= to;
 }
 
-bool adopt_maps_hole(uint64_t from, uint64_t to)
-{
-	struct mapping m;
-	struct lines l;
-	bool hole = true;
-
-	if (!lines_open(&l, "/proc/self/maps"))
-		return false;
-	while (hole && next_line(&l))
-		hole = !parse(l.line, &m) || m.hi <= from || m.lo >= to;
-	sys_close(l.fd);
-	return hole;
-}
-
 bool adopt_maps_elsewhere(const struct seg *s, uint64_t offset, uint64_t len)
 {
 	uint64_t base = (uintptr_t)s->base;

@@ -14,6 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 #ifndef MREMAP_DONTUNMAP
 #define MREMAP_DONTUNMAP 4
 #endif
@@ -31,6 +34,7 @@ static uint32_t tries; /* how often in a row copies by other processes prevented
  * of one object.
  */
 static uint32_t patient;
+static bool out; /* others_out() has succeeded; until adopt_others_in() */
 
 /* ---- threads of other processes */
 
@@ -86,15 +90,17 @@ static bool others_out(struct seg *s, struct seg_proc *me, uint64_t ns)
 {
 	uint64_t end = clock_now_ns() + COPIES_NS;
 
+	if (out)
+		return true;
 	atomic_store(&me->moving, 1);
 	while (atomic_load(&me->in_flight) && clock_now_ns() < end)
 		sys_cpu_relax();
 	for (end += TURN_NS; ns && atomic_load(&me->in_flight) && clock_now_ns() < end;)
 		sys_call(SYS_sched_yield);
-	if (!atomic_load(&me->in_flight) || (ns && adopt_wait_for_threads(s, ns)))
-		return true;
-	atomic_store(&me->moving, 0);
-	return false;
+	out = !atomic_load(&me->in_flight) || (ns && adopt_wait_for_threads(s, ns));
+	if (!out)
+		atomic_store(&me->moving, 0);
+	return out;
 }
 
 /* ---- moving pages */
@@ -113,6 +119,12 @@ static void *map_pool(const struct seg *s, const struct adopt_piece *p)
 {
 	return sys_mmap((void *)p->va, p->len, PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_FIXED | MAP_POPULATE, s->fd, (off_t)p->offset);
+}
+
+/* A child of a fork that bypassed our wrappers gets a hole here, not our memory. */
+static void keep_from_children(const struct adopt_piece *p)
+{
+	sys_madvise((void *)p->va, p->len, MADV_DONTFORK);
 }
 
 /*
@@ -158,6 +170,7 @@ void adopt_others_in(struct seg *s)
 {
 	struct seg_proc *me = seg_proc(s, s->self);
 
+	out = false;
 	if (me)
 		atomic_store(&me->moving, 0);
 }
@@ -185,8 +198,7 @@ int adopt_piece_take(struct seg *s, const struct adopt_piece *p)
 		atomic_fetch_add(&adopt_taken, 1);
 	adopt_window_close();
 	if (!r) {
-		/* A child of a fork that bypassed our wrappers gets a hole here, not our memory. */
-		sys_madvise((void *)p->va, p->len, MADV_DONTFORK);
+		keep_from_children(p);
 		sys_madvise(p->park, p->len, MADV_DONTNEED);
 	}
 	return r;
@@ -204,47 +216,78 @@ static int swap_out(const struct seg *s, const struct adopt_piece *p)
 	POINT("return-copied");
 	if (move(p->park, p->len, (void *)p->va, 0) < 0) {
 		/* The kernel may have unmapped the target before it failed: map the pool again. */
-		BUG_ON(sys_is_err(map_pool(s, p)));
+		if (protect(p->va, p->len, PROT_READ | PROT_WRITE)) {
+			BUG_ON(sys_is_err(map_pool(s, p)));
+			keep_from_children(p);
+		}
 		return -ENOMEM;
 	}
 	POINT("return-moved");
 	return 0;
 }
 
-/* Waits for the program's system calls that use the pages. */
-static bool calls_out(const struct adopt_piece *p, uint64_t ns)
+/* Waits for the program's system calls that use the pages; takes that time from *ns. */
+static bool calls_out(struct seg *s, const struct adopt_piece *p, uint64_t *ns)
 {
-	uint64_t end = clock_now_ns() + ns;
+	uint64_t start = clock_now_ns(), gone;
 
 	while (!adopt_window_open(p->va, p->va + p->len)) {
-		if (clock_now_ns() >= end)
+		gone = clock_now_ns() - start;
+		if (gone >= *ns) {
+			*ns = 0;
 			return false;
+		}
+		adopt_others_in(s);
 		sys_call(SYS_sched_yield);
 	}
+	gone = clock_now_ns() - start;
+	*ns -= gone < *ns ? gone : *ns;
 	return true;
 }
 
-int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t calls_ns)
+int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t *calls_ns)
 {
 	struct seg_proc *me = seg_proc(s, s->self);
 	int r = -EBUSY;
 
+	sys_madvise(p->park, p->len, MADV_POPULATE_WRITE); /* one call instead of 16 faults */
 	for (uint64_t i = 0; i < p->len; i += ADOPT_PAGE)
 		*(volatile uint8_t *)(p->park + i) = 0;
-	if (!me || !calls_out(p, calls_ns))
+	if (!me || !calls_out(s, p, calls_ns))
 		return r;
-	if (adopt_watch_changed()) {
+	if (adopt_watch_changed())
 		r = -ESTALE;
-	} else if (others_out(s, me, FORCED_NS)) {
+	else if (others_out(s, me, FORCED_NS))
 		r = swap_out(s, p);
-		atomic_store(&me->moving, 0);
-	}
 	adopt_window_close();
 	return r;
 }
 
+/*
+ * False: something is mapped there. A kernel that does not know MAP_FIXED_NOREPLACE takes the
+ * address as a hint.
+ */
+static bool move_to_hole(uint8_t *park, uint64_t va, uint64_t len)
+{
+	void *p =
+		sys_mmap((void *)va, len, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (sys_is_err(p))
+		return false;
+	if ((uintptr_t)p == va && move(park, len, p, 0) >= 0)
+		return true;
+	sys_munmap(p, len);
+	return false;
+}
+
+/* The parent may have mapped something there that the wrappers have not seen. */
 void adopt_move_forked(const struct adopt_piece *p)
 {
 	tries = patient = 0;
-	BUG_ON(move(p->park, p->len, (void *)p->va, 0) < 0);
+	if (move_to_hole(p->park, p->va, p->len))
+		return;
+	for (uint64_t i = 0; i < p->len; i += ADOPT_PAGE)
+		if (!move_to_hole(p->park + i, p->va + i, ADOPT_PAGE))
+			sys_munmap(p->park + i, ADOPT_PAGE);
 }

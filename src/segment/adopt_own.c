@@ -39,12 +39,13 @@ static struct {
 	_Atomic uint32_t n;
 	_Atomic uint32_t never;
 	_Atomic uint64_t lo, hi; /* all pieces lie in between */
+	uint32_t forks;          /* threads in fork(): nothing is adopted meanwhile */
+	bool fork_gave;          /* the device thread has chunks to free after it */
 	/*
-	 * A thread is in fork() and has the lock. Others do not wait for it with locks of libc's
-	 * allocator, which fork() wants; they note that they have changed mappings. That holds for
-	 * later forks, too, while there are pieces: other memory may lie where one was.
+	 * Odd: a thread is in fork() and has the lock, as some pieces remain. Others may have locks
+	 * of libc's allocator, which fork() wants, so they do not wait for it for ever.
 	 */
-	_Atomic bool in_fork, changed_in_fork;
+	_Atomic uint32_t in_fork;
 	bool unwaited; /* pieces are being given back that other processes may still use */
 	struct adopt_piece piece[ADOPT_OWN_MAX];
 	uint32_t runs;
@@ -52,10 +53,10 @@ static struct {
 } own;
 
 /*
- * This thread is in fork() and holds the lock; fork_mask is its signal mask. Fork handlers of other
- * libraries may run meanwhile: do not move pages.
+ * This thread is in fork(), and perhaps holds the lock; fork_mask is its signal mask. Fork handlers
+ * of other libraries may run meanwhile: do not move pages.
  */
-static TLS_IE bool forking;
+static TLS_IE bool forking, fork_locked;
 static TLS_IE uint64_t fork_mask;
 
 static uint64_t own_lock(void)
@@ -66,23 +67,6 @@ static uint64_t own_lock(void)
 	while (atomic_exchange(&own.lock, 1))
 		sys_call(SYS_sched_yield);
 	return old;
-}
-
-/* False: a thread is in fork(). */
-static bool own_lock_unless_forking(uint64_t *old)
-{
-	uint64_t all = ~SIG_SYNC;
-
-	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, old, 8);
-	while (atomic_exchange(&own.lock, 1)) {
-		if (atomic_load(&own.in_fork)) {
-			atomic_store(&own.changed_in_fork, true);
-			sys_call(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, 8);
-			return false;
-		}
-		sys_call(SYS_sched_yield);
-	}
-	return true;
 }
 
 static void own_unlock(uint64_t mask)
@@ -164,6 +148,21 @@ static struct run *run_of(uint32_t obj, uint32_t gen)
 	return NULL;
 }
 
+static uint32_t chunks_of(const struct run *r)
+{
+	const uint32_t per = ADOPT_CHUNK / ADOPT_PAGE;
+
+	return (r->planned + per - 1) / per;
+}
+
+/* A run that has ended may have been followed by another of the same object. */
+static bool in_run(const struct seg_adopt *a, uint32_t chunk)
+{
+	const struct run *r = run_of(a->obj, a->obj_gen);
+
+	return r && chunk >= r->first && chunk < r->first + chunks_of(r);
+}
+
 /* Frees the chunks of runs that have ended. False: some must wait. */
 static bool free_chunks(void)
 {
@@ -172,8 +171,7 @@ static bool free_chunks(void)
 	seg_for_each_owned (own.s, SEG_T_ADOPT, own.s->self + 1, i) {
 		const struct seg_adopt *a = seg_at(own.s, SEG_T_ADOPT, i);
 
-		if (!a->kept && atomic_load(&a->slot_gen) == own.s->self_gen &&
-		    !run_of(a->obj, a->obj_gen))
+		if (!a->kept && atomic_load(&a->slot_gen) == own.s->self_gen && !in_run(a, i))
 			all &= adopt_chunk_free(own.s, i);
 	}
 	return all;
@@ -270,9 +268,7 @@ static int take_range(const struct adopt_key *k, struct run *run, uint64_t from,
 /* The run is the last one of the list, and nothing of it has been published. */
 static void unplan(const struct run *r)
 {
-	const uint32_t per = ADOPT_CHUNK / ADOPT_PAGE, n = (r->planned + per - 1) / per;
-
-	for (uint32_t i = r->first; i < r->first + n; i++)
+	for (uint32_t i = r->first; i < r->first + chunks_of(r); i++)
 		adopt_chunk_drop(own.s, i);
 	own.runs--;
 }
@@ -375,7 +371,7 @@ static struct adopt_piece rest_of(const struct adopt_piece *p)
  * The program has replaced or moved the mapping, or a part of it: nothing is put over what is there
  * now, and only the rest is given back.
  */
-static int return_rest(struct adopt_piece *p, uint64_t calls_ns)
+static int return_rest(struct adopt_piece *p, uint64_t *calls_ns)
 {
 	int r;
 
@@ -406,7 +402,7 @@ static void keep_if_mapped(const struct adopt_piece *p)
 }
 
 /* ours: as piece_is_ours() says. */
-static void give_back_piece(struct adopt_piece *p, int ours, uint64_t calls_ns)
+static void give_back_piece(struct adopt_piece *p, int ours, uint64_t *calls_ns)
 {
 	int r = ours > 0 ? adopt_piece_return(own.s, p, calls_ns)
 		: ours   ? ours
@@ -444,12 +440,20 @@ static void forget_returned(void)
 	own.runs = k;
 }
 
-static void run_ends(const struct adopt_key *k)
+static bool has_ended(const struct adopt_key *k)
 {
-	if (*k->gen_now != k->gen)
-		return;
-	atomic_store(&k->run->heat, ADOPT_BARRED);
-	atomic_store(&k->run->word, 0);
+	return *k->gen_now != k->gen || !atomic_load(k->valid);
+}
+
+static void leaves(struct adopt_piece *p, uint32_t heat)
+{
+	const struct adopt_key *k = &p->key;
+
+	if (*k->gen_now == k->gen) {
+		atomic_store(&k->run->heat, heat);
+		atomic_store(&k->run->word, 0);
+	}
+	p->leaving = true;
 }
 
 /* Marks the pieces of the wanted objects, and ends their runs. */
@@ -460,10 +464,8 @@ static bool choose(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *ar
 	for (uint32_t i = 0; i < own.n; i++) {
 		struct adopt_piece *p = &own.piece[i];
 
-		if (!p->leaving && want(arg, p->key.obj, p->key.gen)) {
-			run_ends(&p->key);
-			p->leaving = true;
-		}
+		if (!p->leaving && want(arg, p->key.obj, p->key.gen))
+			leaves(p, ADOPT_BARRED);
 		any |= p->leaving;
 	}
 	return any;
@@ -513,20 +515,12 @@ static void keep_queues(void)
 			own.piece[i].leaving = false;
 }
 
-/* own.lock is held. False: some pages or chunks remain for later. */
-static bool give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *arg, bool unused,
-		      uint64_t calls_ns)
+/* calls_ns: how long system calls of the program are waited for, all pieces together. */
+static void give_back_pieces(uint64_t calls_ns)
 {
-	uint32_t checked = 0;
+	uint32_t checked = 0, batch = 0;
 	int ours = 0;
-	bool all;
 
-	if (!choose(want, arg))
-		return free_chunks();
-	own.unwaited |= !unused;
-	if (own.unwaited && !adopt_wait_for_threads(own.s, FORCED_NS))
-		return false;
-	own.unwaited = false;
 	for (uint32_t i = 0; i < own.n; i++) {
 		struct adopt_piece *p = &own.piece[i];
 
@@ -543,11 +537,37 @@ static bool give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void 
 				ours = piece_is_ours(p, p->len);
 			}
 		}
-		give_back_piece(p, ours, calls_ns);
+		give_back_piece(p, ours, &calls_ns);
+		if (++batch % ADOPT_BATCH == 0)
+			adopt_others_in(own.s);
 	}
+	adopt_others_in(own.s);
+}
+
+/* False: other processes still use the pages that leave. */
+static bool give_back_leaving(bool unused, uint64_t calls_ns)
+{
+	own.unwaited |= !unused;
+	if (own.unwaited && !adopt_wait_for_threads(own.s, FORCED_NS))
+		return false;
+	own.unwaited = false;
+	give_back_pieces(calls_ns);
 	wake_waiters();
 	forget_returned();
 	keep_queues();
+	return true;
+}
+
+/* own.lock is held. False: some pages or chunks remain for later. */
+static bool give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *arg, bool unused,
+		      uint64_t calls_ns)
+{
+	bool all;
+
+	if (!choose(want, arg))
+		return free_chunks();
+	if (!give_back_leaving(unused, calls_ns))
+		return false;
 	all = free_chunks();
 	for (uint32_t i = 0; i < own.n; i++)
 		all &= !own.piece[i].leaving;
@@ -569,8 +589,10 @@ int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t l
 	if (!mem_guard_armed || s != own.s)
 		return 0;
 	mask = own_lock();
-	if (!atomic_load(&own.never) && *k->gen_now == k->gen && atomic_load(k->valid) &&
-	    !(atomic_load(&k->run->heat) & ADOPT_BARRED))
+	if (own.forks)
+		rc = -EBUSY;
+	else if (!atomic_load(&own.never) && !has_ended(k) &&
+		 !(atomic_load(&k->run->heat) & ADOPT_BARRED))
 		rc = take_batch(k, va, len);
 	if (rc < 0 && rc != -EBUSY)
 		atomic_store(&k->run->heat, ADOPT_BARRED);
@@ -621,13 +643,35 @@ static bool any_in_range(const struct range *r)
 	return false;
 }
 
+/*
+ * Locks to give back what is in the range. False: a thread is in fork(), and nothing of the range
+ * is adopted, or the fork lasts long.
+ */
+static bool own_lock_for(const struct range *r, uint64_t *old)
+{
+	uint64_t all = ~SIG_SYNC, end = clock_now_ns() + CALLS_NS;
+
+	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, old, 8);
+	while (atomic_exchange(&own.lock, 1)) {
+		uint32_t turn = atomic_load(&own.in_fork);
+
+		if (turn & 1 && (!any_in_range(r) || clock_now_ns() >= end) &&
+		    atomic_load(&own.in_fork) == turn) {
+			sys_call(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, 8);
+			return false;
+		}
+		sys_call(SYS_sched_yield);
+	}
+	return true;
+}
+
 void adopt_keep_out(const void *from, size_t len)
 {
 	struct range r = {(uintptr_t)from, (uintptr_t)from + len};
 	uint64_t mask;
 
 	if (!adopt_any() || r.hi <= r.lo || forking || r.lo >= atomic_load(&own.hi) ||
-	    r.hi <= atomic_load(&own.lo) || !own_lock_unless_forking(&mask))
+	    r.hi <= atomic_load(&own.lo) || !own_lock_for(&r, &mask))
 		return;
 	if (any_in_range(&r))
 		give_back(in_range, &r, false, CALLS_NS);
@@ -650,9 +694,37 @@ void adopt_never(void)
 /* ---- fork */
 
 /*
- * A copy of the pool's bytes goes to the parked pages, which the child inherits as private memory
- * and moves into place. It is made before the fork, as the kernel copies pinned pages then, too
- * (copy_present_page() in mm/memory.c).
+ * Is it perhaps the program's own memory by now? libmlx5 frees a live queue's only after a command,
+ * which waits for the fork. What is left of a queue cannot move while no call is marked.
+ */
+static bool may_be_heap(const struct adopt_piece *p)
+{
+	return !(p->key.obj & ADOPT_UMEM) || (atomic_load(&adopt_on) && has_ended(&p->key));
+}
+
+/*
+ * Stores to private memory and to the pool are in the child in one order only if the kernel copies
+ * both. So the pages return, and are adopted again when others use them.
+ */
+static void return_for_fork(void)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < own.n; i++)
+		any |= may_be_heap(&own.piece[i]);
+	if (!any || adopt_look_pins())
+		return;
+	for (uint32_t i = 0; i < own.n; i++)
+		if (!own.piece[i].leaving && may_be_heap(&own.piece[i]))
+			leaves(&own.piece[i], 0);
+	give_back_leaving(false, CALLS_NS);
+	own.fork_gave = true;
+}
+
+/*
+ * The bytes of pieces that remain are copied to the parked pages, which the child inherits and
+ * moves into place: they may be older than the rest of its memory. The kernel copies pinned pages
+ * before it has copied all others, too (copy_present_page() in mm/memory.c).
  */
 void adopt_forking(void)
 {
@@ -660,27 +732,49 @@ void adopt_forking(void)
 		return;
 	fork_mask = own_lock();
 	forking = true;
-	if (!own.n)
-		atomic_store(&own.changed_in_fork, false);
-	atomic_store(&own.in_fork, true);
+	own.forks++;
+	return_for_fork();
+	fork_locked = own.n != 0;
+	if (fork_locked)
+		atomic_fetch_add(&own.in_fork, 1);
 	for (uint32_t i = 0; i < own.n; i++) {
 		struct adopt_piece p = rest_of(&own.piece[i]);
 
 		memcpy(p.park, adopt_pool_of(own.s, &p), p.len);
 	}
+	if (!fork_locked)
+		atomic_store(&own.lock, 0);
+}
+
+/* The device thread frees the chunks, and tries again what could not be given back. */
+static void look_again(void)
+{
+	struct seg_proc *me = seg_proc(own.s, own.s->self);
+
+	if (!me)
+		return;
+	atomic_store(&me->adopt_look, 1);
+	seg_proc_rouse(own.s, own.s->self);
 }
 
 void adopt_fork_done(void)
 {
 	if (!forking)
 		return;
+	if (!fork_locked)
+		own_lock();
 	for (uint32_t i = 0; i < own.n; i++) {
 		struct adopt_piece p = rest_of(&own.piece[i]);
 
 		sys_madvise(p.park, p.len, MADV_DONTNEED);
 	}
+	if (own.fork_gave)
+		look_again();
+	own.fork_gave = false;
+	own.forks--;
 	forking = false;
-	atomic_store(&own.in_fork, false);
+	if (fork_locked)
+		atomic_fetch_add(&own.in_fork, 1);
 	own_unlock(fork_mask);
 }
 
@@ -691,15 +785,13 @@ void adopt_forked(void)
 	for (uint32_t i = 0; i < own.n; i++) {
 		const struct adopt_piece p = rest_of(&own.piece[i]);
 
-		if (!atomic_load(&own.changed_in_fork) || adopt_maps_hole(p.va, p.va + p.len))
-			adopt_move_forked(&p);
-		else
-			sys_munmap(p.park, p.len);
+		adopt_move_forked(&p);
 	}
 	atomic_store(&own.n, 0);
-	own.runs = 0;
+	own.runs = own.forks = 0;
+	own.fork_gave = false;
 	forking = false;
-	atomic_store(&own.in_fork, false);
+	atomic_store(&own.in_fork, 0);
 	adopt_calls_forked();
 	own_unlock(fork_mask);
 }

@@ -47,10 +47,11 @@ static inline uint8_t *adopt_pool_of(const struct seg *s, const struct adopt_pie
 int adopt_piece_take(struct seg *s, const struct adopt_piece *p);
 void adopt_others_in(struct seg *s);
 /*
- * The way back; the program's system calls are waited for. 0, -EBUSY, -ENOMEM; -ESTALE: the mapping
- * has changed since it was watched.
+ * The way back; the program's system calls are waited for, at most *calls_ns, which this reduces.
+ * 0, -EBUSY, -ENOMEM; -ESTALE: the mapping has changed since it was watched. Copies by other
+ * processes wait until adopt_others_in().
  */
-int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t calls_ns);
+int adopt_piece_return(struct seg *s, const struct adopt_piece *p, uint64_t *calls_ns);
 /* Waits for threads of other processes that may use what they have looked up. */
 bool adopt_wait_for_threads(struct seg *s, uint64_t ns);
 /* The child's part of fork. */

@@ -224,6 +224,53 @@ static int case_fork(int argc, char **argv)
 	return 0;
 }
 
+static struct {
+	volatile uint64_t *adopted, own;
+	_Atomic bool ends;
+} both;
+
+static void *counts(void *arg)
+{
+	for (uint64_t n = 1; !atomic_load(&both.ends); n++) {
+		*both.adopted = n;
+		both.own = n;
+	}
+	return arg;
+}
+
+/* A thread stores to adopted memory and then to other memory; children have both in this order. */
+static int case_order(int argc, char **argv)
+{
+	uint8_t *mem = malloc(SIZE);
+	struct ibv_mr *mr = adopted(mem);
+	pthread_t t;
+
+	both.adopted = (void *)(mem + SIZE / 2);
+	*both.adopted = 0;
+	CHECK(!pthread_create(&t, NULL, counts, NULL));
+	for (uint64_t n = 0; n < 100; n++) {
+		uint64_t own = both.own;
+		double since = rc_now();
+		pid_t pid;
+
+		written(mr);
+		while (both.own == own || !is_adopted(mem))
+			CHECK(rc_now() - since < RC_HANGS);
+		pid = fork();
+		CHECK(pid >= 0);
+		if (!pid && *both.adopted < both.own)
+			DIE("fork %llu: %llu is older than %llu", (unsigned long long)n,
+			    (unsigned long long)*both.adopted, (unsigned long long)both.own);
+		if (!pid)
+			_exit(0);
+		ends(pid);
+	}
+	atomic_store(&both.ends, true);
+	CHECK(!pthread_join(t, NULL));
+	CHECK(!ibv_dereg_mr(mr));
+	return 0;
+}
+
 /* No descriptor is free when pages are to be given back: they stay known, and a child gets them. */
 static int case_descriptors(int argc, char **argv)
 {
@@ -414,6 +461,7 @@ static const struct rc_case cases[] = {
 	{"realloc", case_realloc},
 	{"trim", case_trim},
 	{"fork", case_fork},
+	{"order", case_order},
 	{"exec", case_exec},
 	{"dlclose", case_dlclose},
 	{"queue", case_queue},

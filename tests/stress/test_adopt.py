@@ -54,6 +54,9 @@ class Adopted(Case):
     def test_fork(self):
         self.case('fork')
 
+    def test_a_child_has_stores_in_their_order(self):
+        self.case('order')
+
     def test_no_descriptor_is_free(self):
         self.case('descriptors')
 
