@@ -102,6 +102,8 @@ bool adopt_give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *
 /* Call before a system call that changes mappings: gives back all objects with pages in the range.
  */
 void adopt_keep_out(const void *from, size_t len);
+/* Before madvise(MADV_DONTNEED): pages that could not be given back have zeros, as others will. */
+void adopt_drop(const void *from, size_t len);
 /*
  * The same, and until adopt_call_end() of the result no pages of the range are moved. Around calls
  * that unmap or replace.
@@ -134,6 +136,10 @@ void adopt_fork_done(void);
 void adopt_forked(void);
 
 /* ---- adopt_maps.c */
+
+/* Keeps the list of mappings open; a child drops its parent's. */
+void adopt_maps_keep(void);
+void adopt_maps_forked(void);
 
 /* May the pages of [from, to) be adopted? See doc/internals/adoption.md for the rules. */
 bool adopt_maps_allow(uint64_t from, uint64_t to);

@@ -14,9 +14,21 @@
 
 #define LINE 384 /* longer lines are paths; their ends do not matter */
 
+/*
+ * The list of mappings, open for as long as memory may be adopted: no descriptor may be free later,
+ * or /proc not be visible. `pid`: whose list it is.
+ */
+static struct {
+	int fd, pid;
+	dev_t dev;
+	ino_t ino;
+} kept = {.fd = -1};
+
 /* Reads a file line by line. */
 struct lines {
 	int fd;
+	bool kept;
+	uint64_t from; /* offset of what is read next, of the kept descriptor */
 	uint32_t at, n;
 	char buf[2048];
 	char line[LINE];
@@ -27,9 +39,11 @@ static bool next_char(struct lines *l, char *c)
 	ssize_t n;
 
 	if (l->at == l->n) {
-		n = sys_read(l->fd, l->buf, sizeof(l->buf));
+		n = l->kept ? sys_call(SYS_pread64, l->fd, l->buf, sizeof(l->buf), l->from)
+			    : sys_read(l->fd, l->buf, sizeof(l->buf));
 		if (n <= 0)
 			return false;
+		l->from += (uint64_t)n;
 		l->at = 0;
 		l->n = (uint32_t)n;
 	}
@@ -51,9 +65,56 @@ static bool next_line(struct lines *l)
 
 static bool lines_open(struct lines *l, const char *path)
 {
-	l->at = l->n = 0;
-	l->fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	*l = (struct lines){.fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)};
 	return l->fd >= 0;
+}
+
+static void lines_close(const struct lines *l)
+{
+	if (!l->kept)
+		sys_close(l->fd);
+}
+
+/* Not so in a child, and not if the program has put another file in its place. */
+static bool is_kept(void)
+{
+	struct stat st;
+
+	return kept.fd >= 0 && kept.pid == sys_getpid() && !sys_fstat(kept.fd, &st) &&
+	       st.st_dev == kept.dev && st.st_ino == kept.ino;
+}
+
+void adopt_maps_keep(void)
+{
+	int fd = is_kept() ? -1 : sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	kept.fd = sys_fd_high(fd);
+	kept.pid = sys_getpid();
+	if (!sys_fstat(kept.fd, &st)) {
+		kept.dev = st.st_dev;
+		kept.ino = st.st_ino;
+	}
+}
+
+void adopt_maps_forked(void)
+{
+	struct stat st;
+
+	if (kept.fd >= 0 && !sys_fstat(kept.fd, &st) && st.st_dev == kept.dev &&
+	    st.st_ino == kept.ino)
+		sys_fd_drop(kept.fd);
+	kept.fd = -1;
+}
+
+static bool maps_open(struct lines *l)
+{
+	if (lines_open(l, "/proc/self/maps"))
+		return true;
+	*l = (struct lines){.fd = kept.fd, .kept = true};
+	return is_kept();
 }
 
 static const char *number(const char *s, unsigned int base, uint64_t *v)
@@ -111,12 +172,12 @@ static bool has_queues(void)
 	struct mapping m;
 	bool found = false;
 
-	if (!lines_open(&l, "/proc/self/maps"))
+	if (!maps_open(&l))
 		return true;
 	while (!found && next_line(&l))
 		found = parse(l.line, &m) &&
 			(starts(m.name, "/[aio]") || starts(m.name, "anon_inode:"));
-	sys_close(l.fd);
+	lines_close(&l);
 	return found;
 }
 
@@ -240,24 +301,74 @@ bool adopt_maps_allow(uint64_t from, uint64_t to)
 	return ok;
 }
 
+/* What is mapped at an address: linux/fs.h of Linux 6.11, where this costs less than the list. */
+struct query {
+	uint64_t size, flags, addr, lo, hi, vm_flags, page_size, offset, ino;
+	uint32_t major, minor, name_size, id_size;
+	uint64_t name, id;
+};
+#define QUERY _IOWR('f', 17, struct query)
+
+/* -ENOENT: nothing; other errors: the kernel cannot say. */
+static int query(uint64_t at, struct mapping *m)
+{
+	struct query q = {.size = sizeof(q), .addr = at};
+	int r = (int)sys_call(SYS_ioctl, kept.fd, QUERY, &q);
+
+	*m = (struct mapping){.lo = q.lo,
+			      .hi = q.hi,
+			      .offset = q.offset,
+			      .major = q.major,
+			      .minor = q.minor,
+			      .ino = q.ino};
+	return r;
+}
+
+static bool is_of_file(const struct mapping *m, const struct stat *st)
+{
+	return m->ino == st->st_ino && m->major == major(st->st_dev) &&
+	       m->minor == minor(st->st_dev);
+}
+
+/* As adopt_maps_are(); other errors: the kernel cannot say. */
+static int ask_kernel(uint64_t from, uint64_t to, const struct stat *st, uint64_t offset)
+{
+	struct mapping m;
+	int r = is_kept() ? 0 : -ENOTTY;
+
+	for (uint64_t at = from; at < to && !r; at = m.hi) {
+		r = query(at, &m);
+		if (r == -ENOENT ||
+		    (!r && (!is_of_file(&m, st) || m.offset + (at - m.lo) != offset + (at - from))))
+			return 0;
+	}
+	return r ? r : 1;
+}
+
 int adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset)
 {
 	struct mapping m;
 	struct stat st;
 	struct lines l;
 	uint64_t at = from;
+	int r;
 
-	if (sys_fstat(fd, &st) || !lines_open(&l, "/proc/self/maps"))
+	if (sys_fstat(fd, &st))
+		return -EBUSY;
+	r = ask_kernel(from, to, &st, offset);
+	if (r >= 0)
+		return r;
+	if (!maps_open(&l))
 		return -EBUSY;
 	while (at < to && next_line(&l)) {
 		if (!parse(l.line, &m) || m.hi <= at)
 			continue;
-		if (m.lo > at || m.ino != st.st_ino || m.major != major(st.st_dev) ||
-		    m.minor != minor(st.st_dev) || m.offset + (at - m.lo) != offset + (at - from))
+		if (m.lo > at || !is_of_file(&m, &st) ||
+		    m.offset + (at - m.lo) != offset + (at - from))
 			break;
 		at = m.hi;
 	}
-	sys_close(l.fd);
+	lines_close(&l);
 	return at >= to;
 }
 
@@ -269,13 +380,12 @@ bool adopt_maps_elsewhere(const struct seg *s, uint64_t offset, uint64_t len)
 	struct stat st;
 	struct lines l;
 
-	if (sys_fstat(s->fd, &st) || !lines_open(&l, "/proc/self/maps"))
+	if (sys_fstat(s->fd, &st) || !maps_open(&l))
 		return true;
 	while (!found && next_line(&l))
-		found = parse(l.line, &m) && m.ino == st.st_ino && m.major == major(st.st_dev) &&
-			m.minor == minor(st.st_dev) && m.offset < offset + len &&
+		found = parse(l.line, &m) && is_of_file(&m, &st) && m.offset < offset + len &&
 			offset < m.offset + (m.hi - m.lo) &&
 			(m.lo < base || m.lo >= base + s->size);
-	sys_close(l.fd);
+	lines_close(&l);
 	return found;
 }

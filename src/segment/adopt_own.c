@@ -78,6 +78,7 @@ static void own_unlock(uint64_t mask)
 void adopt_init(struct seg *s, bool keys)
 {
 	own.s = s;
+	adopt_maps_keep();
 	atomic_store(&adopt_on, keys);
 	atomic_store(&adopt_may, 1);
 }
@@ -678,6 +679,26 @@ void adopt_keep_out(const void *from, size_t len)
 	own_unlock(mask);
 }
 
+/* In the pool: what is mapped at their addresses need not be theirs any more. */
+void adopt_drop(const void *from, size_t len)
+{
+	struct range r = {(uintptr_t)from, (uintptr_t)from + len};
+	uint64_t mask;
+
+	adopt_keep_out(from, len);
+	if (!adopt_any() || r.hi <= r.lo || forking || !own_lock_for(&r, &mask))
+		return;
+	for (uint32_t i = 0; i < own.n; i++) {
+		const struct adopt_piece p = rest_of(&own.piece[i]);
+		uint64_t lo = r.lo > p.va ? r.lo : p.va,
+			 hi = r.hi < p.va + p.len ? r.hi : p.va + p.len;
+
+		if (lo < hi)
+			memset(adopt_pool_of(own.s, &p) + (lo - p.va), 0, hi - lo);
+	}
+	own_unlock(mask);
+}
+
 void adopt_never(void)
 {
 	struct range all = {0, UINT64_MAX};
@@ -782,6 +803,7 @@ void adopt_forked(void)
 {
 	if (!forking)
 		return;
+	adopt_maps_forked();
 	for (uint32_t i = 0; i < own.n; i++) {
 		const struct adopt_piece p = rest_of(&own.piece[i]);
 

@@ -33,6 +33,15 @@ static int change_heap(uintptr_t to)
 	return to && to < end ? adopt_change_begin((void *)to, end - to) : -1;
 }
 
+static void drop_range(void *addr, size_t len, int advice)
+{
+	uint64_t in_page = ADOPT_PAGE - 1;
+
+	if (__builtin_expect(adopt_any(), 0) && advice == MADV_DONTNEED && shim_owns_tables() &&
+	    !((uintptr_t)addr & in_page))
+		adopt_drop(addr, (len + in_page) & ~in_page);
+}
+
 static int change_range(long addr, long len)
 {
 	return adopt_change_begin((void *)addr, (size_t)len);
@@ -49,8 +58,11 @@ void shim_change_begin(struct shim_change *c, long nr, const long a[6])
 		if (a[3] & MAP_FIXED)
 			c->mark = change_range(a[0], a[1]);
 		break;
-	case SYS_munmap:
 	case SYS_madvise:
+		drop_range((void *)a[0], (size_t)a[1], (int)a[2]);
+		c->mark = change_range(a[0], a[1]);
+		break;
+	case SYS_munmap:
 	case SYS_mprotect:
 		c->mark = change_range(a[0], a[1]);
 		break;
@@ -83,7 +95,6 @@ static void shim_adopt_never(void)
 		shim_keep_out(addr, len); \
 		return NEXT(name) args;   \
 	}
-WRAP_RANGE(madvise, (void *addr, size_t len, int advice), (addr, len, advice))
 WRAP_RANGE(posix_madvise, (void *addr, size_t len, int advice), (addr, len, advice))
 WRAP_RANGE(mprotect, (void *addr, size_t len, int prot), (addr, len, prot))
 WRAP_RANGE(pkey_mprotect, (void *addr, size_t len, int prot, int key), (addr, len, prot, key))
@@ -92,6 +103,13 @@ WRAP_RANGE(mlock2, (const void *addr, size_t len, unsigned int flags), (addr, le
 WRAP_RANGE(munlock, (const void *addr, size_t len), (addr, len))
 WRAP_RANGE(remap_file_pages, (void *addr, size_t len, int prot, size_t off, int flags),
 	   (addr, len, prot, off, flags))
+
+WRAP(int, madvise, (void *addr, size_t len, int advice))
+{
+	drop_range(addr, len, advice);
+	shim_keep_out(addr, len);
+	return NEXT(madvise)(addr, len, advice);
+}
 
 /*
  * Large blocks bypass the stream's buffer: the kernel gets the program's memory. Small blocks are
@@ -250,6 +268,8 @@ bool shim_adopt_syscall(long nr, const long a[6])
 		return false;
 	switch (nr) {
 	case SYS_madvise:
+		drop_range((void *)a[0], (size_t)a[1], (int)a[2]);
+		/* fallthrough */
 	case SYS_mprotect:
 	case SYS_mlock:
 	case SYS_mlock2:

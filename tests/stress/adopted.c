@@ -271,7 +271,63 @@ static int case_order(int argc, char **argv)
 	return 0;
 }
 
-/* No descriptor is free when pages are to be given back: they stay known, and a child gets them. */
+static uint8_t *page_of(uint8_t *mem)
+{
+	return (uint8_t *)(((uintptr_t)mem + SIZE / 2) & ~(uintptr_t)(PAGE - 1));
+}
+
+/* The page reads as zeros, and the others as they were. */
+static void drop(uint8_t *mem)
+{
+	uint8_t *page = page_of(mem);
+
+	CHECK(!madvise(page, PAGE, MADV_DONTNEED));
+	is(page, 0, PAGE, 0);
+	kept(mem, (size_t)(page - mem));
+	is(page, PAGE, (size_t)(mem + SIZE - page), OWN);
+}
+
+/* The list of mappings cannot be opened when a page is dropped. */
+static int case_hidden(int argc, char **argv)
+{
+	uint8_t *mem = malloc(SIZE);
+	struct ibv_mr *mr = adopted(mem);
+
+	if (!chroot("/etc")) /* an ordinary user may not do that */
+		drop(mem);
+	CHECK(!ibv_dereg_mr(mr));
+	return 0;
+}
+
+static int from_nobody[2];
+
+static void *receives(void *arg)
+{
+	return (void *)recv(from_nobody[0], arg, 64, 0);
+}
+
+/* A thread sleeps in a call with an address in the page that is dropped: it cannot move. */
+static int case_busy(int argc, char **argv)
+{
+	uint8_t *mem = malloc(SIZE);
+	struct ibv_mr *mr = adopted(mem);
+	void *got;
+	pthread_t t;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_DGRAM, 0, from_nobody));
+	CHECK(!pthread_create(&t, NULL, receives, page_of(mem)));
+	usleep(50000); /* a thread that is not there yet makes the case easier */
+	drop(mem);
+	CHECK(send(from_nobody[1], mem + SIZE - 64, 64, 0) == 64);
+	CHECK(!pthread_join(t, &got) && (long)got == 64);
+	is(page_of(mem), 0, 64, OWN);
+	CHECK(!ibv_dereg_mr(mr));
+	is(page_of(mem), 0, 64, OWN);
+	is(page_of(mem), 64, PAGE, 0);
+	return 0;
+}
+
+/* No descriptor is free when pages are to be given back. */
 static int case_descriptors(int argc, char **argv)
 {
 	uint8_t *mem = malloc(SIZE);
@@ -283,9 +339,10 @@ static int case_descriptors(int argc, char **argv)
 	none = was;
 	none.rlim_cur = 3;
 	CHECK(!setrlimit(RLIMIT_NOFILE, &none));
-	CHECK(!madvise((void *)(((uintptr_t)mem + PAGE) & ~(uintptr_t)(PAGE - 1)), SIZE - PAGE,
-		       MADV_NORMAL));
+	drop(mem);
 	CHECK(!setrlimit(RLIMIT_NOFILE, &was));
+	CHECK(!is_adopted(mem));
+	memset(page_of(mem), OWN, PAGE);
 	pid = fork();
 	CHECK(pid >= 0);
 	if (!pid) {
@@ -467,6 +524,8 @@ static const struct rc_case cases[] = {
 	{"queue", case_queue},
 	{"race", case_race},
 	{"descriptors", case_descriptors},
+	{"hidden", case_hidden},
+	{"busy", case_busy},
 	{NULL, NULL},
 };
 

@@ -60,6 +60,12 @@ class Adopted(Case):
     def test_no_descriptor_is_free(self):
         self.case('descriptors')
 
+    def test_the_list_of_mappings_is_hidden(self):
+        self.case('hidden')
+
+    def test_a_page_of_a_sleeping_call_is_dropped(self):
+        self.case('busy')
+
     def test_exec(self):
         self.case('exec')
 
