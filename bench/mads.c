@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * SubnGet(NodeInfo) through libibumad, as many as asked for, `window` of them under way: how long
- * one takes. Written against the stock library only, so that it runs on softhca, on ibsim and on a
+ * How long one SubnGet(NodeInfo) through libibumad takes. NUMBER of them are sent, at most WINDOW
+ * at once. Written against the stock library only, so that it runs on softhca, on ibsim and on a
  * card.
  *
  * usage: mads [-w WINDOW] [-n NUMBER] [-t] [-a AGENTS] [-o OUTSTANDING] [-c CA] [-p PORT] ROUTE
  *
  * ROUTE: a LID, or a directed route as smpquery has it (0,1,3). -t: a thread of its own receives,
- * as in OpenSM. -a: that many more agents are registered on the port. -o: that many MADs more are
- * sent before, to where nobody answers, and wait for ever. Prints: MADs in a second, nanoseconds
- * for one.
+ * as in OpenSM. -a: AGENTS more agents are registered on the port. -o: first, OUTSTANDING
+ * MADs are sent to a LID where nobody answers, and wait for ever. Prints: MADs in a second,
+ * nanoseconds for one.
  */
 #include <errno.h>
 #include <infiniband/umad.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Many RC QPs made by DEVX in one process, and what they cost: time, the segment's resident memory.
- *It ends without destroying any; the rest (how long until they are gone) bench/scale looks at from
- *outside.
+ * The program ends without destroying any. bench/scale runs it, and measures from outside how long
+ * it takes until they are gone.
  *
  *	softhca run -- build/bench/many_qps [QPS [wait]]
  *

@@ -12,7 +12,7 @@ struct suggest {
 	unsigned int cost; /* the edits between the word and it */
 };
 
-/* The first `len` characters of `word` are the word. */
+/* Begins a search for names like the first `len` characters of `word`. */
 void suggest_begin(struct suggest *s, const char *word, size_t len);
 /* Considers one name; `best` may point to it afterwards. */
 void suggest_add(struct suggest *s, const char *name);

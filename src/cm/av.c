@@ -14,7 +14,10 @@ uint32_t cm_to_ms(uint32_t iba_time)
 	return UINT32_C(1) << (shift > 30 ? 30 : shift);
 }
 
-/* cm_ack_timeout(), exponents: the larger one, plus 1 if the other is at most 1 smaller. */
+/*
+ * cm_ack_timeout(): both values are exponents. The result is the larger one, plus 1 if the other
+ * one is equal or smaller by 1.
+ */
 uint8_t cm_ack_timeout(uint8_t ack_delay, uint8_t packet_life_time)
 {
 	int t = packet_life_time + 1;

@@ -82,7 +82,7 @@ void cma_each(struct cma *c, void (*show)(void *arg, const struct cma_shown *s),
  */
 struct cma_counts {
 	uint32_t files, ids;  /* ids: a listener on all adapters has more than one */
-	uint32_t connections; /* of src/cm, each user of a listener's one */
+	uint32_t connections; /* ids of src/cm; a listener that several ids share counts once */
 	uint32_t ports;       /* bound ports, in all hosts and port spaces */
 	uint32_t events;      /* that wait in files */
 	uint32_t queries, groups;

@@ -158,7 +158,7 @@ static bool has_interface(const struct request *q)
 	const struct hw_port *p = hw_port(q->c->s, q->port);
 
 	if (p && hw_port_is_eth(p))
-		return true; /* roce_get_net_dev_by_cm_event(): of the GID where it has come */
+		return true; /* roce_get_net_dev_by_cm_event(): it has the request's GID */
 	return p && ib_pkey_base_same(p->pkey[0], q->pkey) &&
 	       (!q->gid || fab_port_has_gid(p, q->gid));
 }

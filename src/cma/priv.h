@@ -230,7 +230,7 @@ int cma_roce_join(struct cma_id *id, struct cma_member *m);
 /* ---- listen.c, conn.c */
 cm_handler cma_on_cm;
 void cma_cancel_listens(struct cma_id *id);
-/* struct cma_hdr at the begin of private data; nothing for AF_IB. */
+/* The size of struct cma_hdr, with which the private data begin; 0 for AF_IB. */
 uint32_t cma_hdr_size(const struct cma_id *id);
 
 /* ---- mcast.c: multicast.c of the kernel */

@@ -358,7 +358,8 @@ static void has_ended(void *arg, const struct cma_shown *s)
 	for (size_t i = 0; s->cm_state && i < sizeof(may) / sizeof(may[0]); i++)
 		if (!strcmp(s->cm_state, may[i]))
 			return;
-	/* Nobody tells it of the death. It waits for its program, and for no time. */
+	/* The address has gone, so no MAD tells it of the death. It waits for its program, without
+	 * a deadline. */
 	for (size_t i = 0; w.gone && s->cm_state && i < sizeof(waits) / sizeof(waits[0]); i++)
 		if (!strcmp(s->cm_state, waits[i]))
 			return;

@@ -363,9 +363,11 @@ int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe
 	uint64_t va = cq_slot_at(cq, held.pi);
 	uint8_t *near = near_slot(s, cq, va);
 	int rc;
-	/* The owner byte last and by itself: it is what the program polls. One vector there,
-	 * because each costs the kernel a look-up of the page; two here, because they are copied in
-	 * turn. */
+	/*
+	 * The owner byte goes last and by itself, because the program polls it. The destination is
+	 * one vector, because the kernel looks up the page for each; the source is two, because
+	 * they are copied in turn.
+	 */
 	struct mem_vec to = {va, 64};
 	struct iovec from[2] = {{(void *)c->b, 63}, {(void *)(c->b + 63), 1}};
 
@@ -395,7 +397,10 @@ static bool cq_end_kept(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	if (held.more && !zip_full(s, cq))
 		return false;
 	noted = cq_write_waiting(s, cq, cqn, &rc);
-	/* Leave it to the device thread. -ECANCELED: a gate may also be shut because a key ends. */
+	/*
+	 * Leave it to the device thread. -ECANCELED may also mean that the gate was shut because a
+	 * key ends.
+	 */
 	if (nobody_home(rc) || rc == -ECANCELED)
 		park_rouse(s, cq->dbr_mem.slot);
 	else if (rc)

@@ -263,8 +263,8 @@ void eng_cq_moderate(struct seg *s, uint32_t cqn, uint32_t moder)
 
 	atomic_store(&cq->moder, moder);
 	/*
-	 * An event that is delayed now may be due, or sooner than before; so may the next one, of
-	 * which nobody tells a device thread that waits already.
+	 * With the new values, a delayed event may be due now, or earlier than before. So may the
+	 * next event, and nobody else would tell a device thread that already waits.
 	 */
 	if (atomic_load(&cq->armed) & (HW_CQ_ARMED | HW_CQ_WATCHED))
 		park_rouse(s, cq->dbr_mem.slot);
@@ -326,7 +326,8 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
 		return;
 	}
 	/*
-	 * A fork child needs this note: if it dies here, eng_proc_died() finds it by nothing else.
+	 * This count is for a fork child: if it dies in arm_cq(), eng_proc_died() has nothing else
+	 * by which to find the CQ.
 	 */
 	atomic_fetch_add(&p->foreign, 1);
 	arm_cq(s, cq, cqn, word);

@@ -64,9 +64,10 @@ int eng_dct_drain(struct seg *s, uint32_t dctn);
 int eng_dci_stream_reset(struct seg *s, uint32_t qpn, uint16_t id);
 /*
  * Automatic path migration, for commands, under the HCA's lock. Between _hold() and _end() the QP
- * does not migrate. _hold() returns the path that the QP does not use, with its copy in the QPC,
- * which the caller may write: now this is the alternate path as QUERY_QP shows it. _end(): the QP
- * goes on in state `to` (HW_MIG_ARMED...); from armed to migrated is a migration.
+ * does not migrate. _hold() gives the path that the QP does not use the values of the alternate
+ * path that QUERY_QP shows, and returns it, with its copy in the QPC (*ads); the caller may write
+ * both. _end(): the QP goes on in state `to` (HW_MIG_ARMED...); a change from armed to migrated is
+ * a migration.
  */
 #define ENG_MIG_KEEP UINT32_MAX /* the state that it has */
 struct hw_qp_path *eng_mig_hold(struct seg *s, struct hw_qp *qp, uint32_t qpn, void **ads);

@@ -40,8 +40,9 @@ struct hw_srq;
 #define ENG_MERGE_MAX 65536 /* payloads up to this size are copied in one call with their CQE */
 #define ENG_GRH_BYTES LAYOUT_SZ(ib_grh)
 /*
- * How long an answer waits for the receiver's own completion (hw_qp.ack_seq) before it looks
- * whether the thread that owes it is stopped, and then again: it waits on for one that runs.
+ * How long an answer waits for the receiver's own completion (hw_qp.ack_seq) between two checks. A
+ * check asks whether the thread that owes the completion is stopped; the answer waits on for a
+ * thread that runs.
  */
 #define ENG_ACK_WAIT_NS (50 * NSEC_PER_MSEC)
 /* How long a message without acknowledgement waits for a lock whose holder is stopped. */
@@ -107,12 +108,12 @@ struct eng_sgl {
 	bool mixed;  /* the memory is in several slots, not all in mem[0].slot */
 	uint8_t sig; /* enum eng_sig: parts are of signature keys; then it is mixed, too */
 	bool fault;  /* set by sig_copy(): some memory of the list is not mapped */
-	bool near; /* of a receive: its CQE does not need a system call, so its memory should not */
+	bool near; /* of a receive: its CQE needs no system call, so its payload should need none */
 	uint64_t len;
 	uint64_t odp; /* the entries that are memory of on-demand keys, a bit each */
 	struct mem_vec v[ENG_MAX_SG + 2];
 	struct mem_slot mem[ENG_MAX_SG + 2];
-	uint32_t odp_key[ENG_MAX_SG + 2]; /* of those entries: the key */
+	uint32_t odp_key[ENG_MAX_SG + 2]; /* the key of each such entry */
 };
 static_assert(ENG_MAX_SG + 2 <= 64, "a bit for each entry");
 
@@ -378,11 +379,11 @@ enum eng_out umr_invalidate(struct eng_run *r);
 enum eng_out mmo_execute(struct eng_run *r);
 
 /*
- * steal.c. _note: the holder of a lock that can be taken over notes itself beside it. *gate: of its
- * copies, NULL it has none, and keeps the lock; false: too late for that. A holder with a gate asks
- * seg_lock_has_turn() after it has read what the lock guards. steal():
- * take it over from a stopped process that is not slot `owner`. `qpn`: whose responder it guards,
- * SEG_NONE another lock.
+ * steal.c. steal_note(): the holder of a lock that can be taken over notes itself beside the lock.
+ * *gate: the gate of its copies; NULL: it has none, and steal() leaves it the lock. False: the lock
+ * was taken over before. A holder with a gate calls seg_lock_has_turn() after it has read what the
+ * lock guards. steal(): takes the lock over from a stopped process that is not slot `owner`. `qpn`:
+ * the QP whose responder the lock guards; SEG_NONE: it is another lock.
  */
 #define STEAL_TURN 24
 #define STEAL_SLOT 8

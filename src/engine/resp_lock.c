@@ -19,10 +19,11 @@
 #include <errno.h>
 
 /*
- * hw_qp.rx_intent, from the lowest bit: the CQE's index in its CQ (WRITES), or the receive's index
- * (WRITTEN), 24 bits; the state, 8; the CQ, 24; the tag. Of a holder that died or was stopped, the
- * next holder of the CQ makes WRITES to WRITTEN, or WRITES means that nothing was written. REPAIR:
- * of a dead holder that wrote none, a lock was inherited and dropped before its repair.
+ * hw_qp.rx_intent, from the lowest bit: the CQE's index in its CQ (WRITES) or the receive's index
+ * (WRITTEN), 24 bits; the state, 8 bits; the CQ's number, 24 bits; the tag. If the QP's holder died
+ * or was stopped, the next holder of the CQ changes WRITES to WRITTEN if the CQE is there; if the
+ * state remains WRITES, nothing was written. REPAIR: a lock was inherited from a dead holder that
+ * had no intent, and was released before the repair.
  */
 enum { INTENT_NONE, INTENT_WRITES, INTENT_WRITTEN, INTENT_REPAIR };
 #define INTENT_VALUE 0xffffffu
@@ -137,8 +138,9 @@ bool resp_set_psn(struct hw_qp *qp, uint32_t psn)
 }
 
 /*
- * Stores the intent, unless the lock was taken over: then the intent is the new holder's. Whoever
- * has taken only the CQ over may have stored that the CQE is written: the tag is still this one's.
+ * Stores the intent, unless the lock was taken over: then the intent is the new holder's. If only
+ * the CQ was taken over, its new holder may have stored WRITTEN with this thread's tag: then this
+ * stores over it.
  */
 static void intend(struct hw_qp *qp, uint32_t state, uint32_t cqn, uint32_t value)
 {
@@ -327,8 +329,7 @@ static void resp_drop_lock(struct seg *s, struct hw_qp *qp)
 {
 	steal_unnote(&qp->rx_ring);
 	seg_unlock_turn(s, &qp->rq_lock, held.lock);
-	held.pos -=
-		TURN; /* after a failure to lock it anew, the caller's own unlock has no effect */
+	held.pos -= TURN; /* if the caller cannot lock it anew, its unlock has no effect */
 }
 
 /* Gives the lock up before anything has begun; the next holder does what this one has inherited. */
@@ -433,7 +434,7 @@ bool resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		rc = seg_trylock_turn(s, &qp->rq_lock, &held.lock);
 	if (rc >= 0 && !resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED))
 		resp_unlock_pending(s, qp);
-	/* A holder that goes on finishes its receive, but need not come back for a second CQE. */
+	/* A holder that runs finishes its receive, but it may leave a second CQE to others. */
 	return !(load(NOTE(qp)) & TM_SECOND || (rc >= 0 && INTENT_STATE(load(INTENT(qp)))));
 }
 

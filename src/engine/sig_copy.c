@@ -411,7 +411,8 @@ static void report_cqe(const struct flow *f, uint32_t qpn, struct eng_cqe *c)
 
 /*
  * False: another process has taken the key away, and may have configured it or made another one at
- * its place. While this changes the key, eng_mkey_quiesce() waits even if it is stopped.
+ * its place. While this thread changes the key, eng_mkey_quiesce() waits for it,
+ * even if it is stopped.
  */
 static bool note_told(struct eng_run *r, struct hw_mkey *mk)
 {

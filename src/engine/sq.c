@@ -152,9 +152,10 @@ static enum eng_out execute(struct eng_run *r)
 }
 
 /*
- * mlx5dv_qp_cancel_posted_send_wrs(3): the queue stops between the WQE whose signature was wrong
- * and the next one with a fence; here, behind the former. An error that came first stays. Whoever
- * finds this thread dead fails the QP, so that nothing has to be noted.
+ * mlx5dv_qp_cancel_posted_send_wrs(3): a card stops the queue between the WQE whose signature was
+ * wrong and the next WQE with a fence. Here it stops behind the former. If another error came
+ * first, that state stays. Nothing has to be noted, because whoever finds this thread dead fails
+ * the QP.
  */
 static __attribute__((noinline)) void sq_drain(struct eng_run *r)
 {
@@ -430,7 +431,10 @@ static bool run(struct eng_run *r)
 			return true;
 		if (!park_ready(qp) && (r->ci == pi || !parked_for_fin(qp)))
 			return true;
-		/* It is a message that comes: a drained queue takes it, and it may fail the QP. */
+		/*
+		 * A FIN is an incoming message: a drained queue takes it, too, and it may fail the
+		 * QP.
+		 */
 		if (__builtin_expect(qp->fin_owed, 0)) {
 			fin(r, st == PRM_QP_STATE_RTS ? pi : r->ci);
 			st = atomic_load_explicit(&qp->state, memory_order_acquire);

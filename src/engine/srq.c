@@ -79,9 +79,9 @@ static int srq_posted(struct seg *s, struct hw_srq *srq, uint16_t *posted)
 }
 
 /*
- * Raise the limit event when fewer than the limit are left, which is as it was seen before they
- * were counted (`seen`). From this store on the event is owed; whoever was stopped with the lock
- * finds another word.
+ * Raises the limit event if fewer WQEs are left than the limit. `seen`: hw_srq.lwm as it was read
+ * before they were counted. From this store on the event is owed; a thread that was stopped with
+ * the lock finds a changed word.
  */
 static void srq_check_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t seen,
 			    uint32_t posted)
@@ -101,8 +101,8 @@ static void srq_check_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn, ui
 }
 
 /*
- * Are fewer left than the limit, though nobody takes one now? If the number cannot be read, the
- * device thread of the SRQ's process looks.
+ * Are fewer WQEs left than the limit, although nobody takes one now? If the number cannot be read,
+ * the device thread of the SRQ's process checks later.
  */
 static void srq_see_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
@@ -130,8 +130,8 @@ static void srq_resume_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 }
 
 /*
- * Without a WQE that is posted, the one at the head is still in hand from the last round. The
- * doorbell record as last read tells, as whoever takes a WQE has read of it before.
+ * Is no WQE posted? Then the one at the head is still in hand from the last round. The doorbell
+ * record as it was last read tells that: whoever takes a WQE has read of it there before.
  */
 static bool srq_is_empty(struct seg *s, const struct hw_srq *srq)
 {
@@ -146,8 +146,8 @@ static bool srq_is_empty(struct seg *s, const struct hw_srq *srq)
 }
 
 /*
- * The QP that has noted the WQE at the head as taken, NULL: none. One that writes or has written
- * the CQE of its receive has taken that WQE before: it is posted again.
+ * Returns the QP that has noted the WQE at the head as taken, or NULL. A QP that writes or has
+ * written the CQE of its receive took this WQE in an earlier round, and the WQE is posted again.
  */
 static struct hw_qp *srq_taker(struct seg *s, const struct hw_srq *srq, uint32_t srqn)
 {
@@ -155,7 +155,7 @@ static struct hw_qp *srq_taker(struct seg *s, const struct hw_srq *srq, uint32_t
 		return NULL;
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
-		bool writes = resp_writes(qp); /* before the note, which is cleared first */
+		bool writes = resp_writes(qp); /* read before the note, which a QP clears first */
 
 		if (!writes && (qp->rx_srqn & 0xffffff) == srqn && qp->rx_srq_wqe == srq->head + 1u)
 			return qp;
@@ -496,7 +496,7 @@ static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64
 	return rc ? rc != -ECANCELED && rc != -ETIMEDOUT : srq_move(srq, pos, idx, before);
 }
 
-#define RETURN_TRIES 3 /* each time, the lock is taken over from a stopped holder */
+#define RETURN_TRIES 3 /* attempts, each of which takes the lock anew */
 
 /* Gives a receive back to its SRQ. False: this QP still has it. */
 static bool srq_give_back(struct seg *s, struct hw_qp *qp,

@@ -21,9 +21,9 @@ static bool works_for(struct seg *s, uint32_t who, uint32_t qpn)
 }
 
 /*
- * Shuts the gates of the holder, or of all possible holders. False: the holder runs, or is doing
- * what cannot be taken over. `minds`: as for gate_shut(); 0: a holder without a gate needs no
- * revocation.
+ * Shuts the gates of the lock's holder, or of all threads that may be the holder. False: the holder
+ * runs, or its work cannot be taken over. `minds`: as for gate_shut(); 0: a holder without a gate
+ * need not be cut off.
  */
 static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t turn, uint32_t qpn,
 		       uint32_t minds)

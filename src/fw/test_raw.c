@@ -355,7 +355,7 @@ static void test_another_uid_sees_none_of_them(void **state)
 	assert_int_equal(run(e, e->in, 0x10, OUT(query_rq)), FW_BAD_RES);
 }
 
-/* Status of naming a set, for `uid`; leaves no object. */
+/* Creates a DCT that names the set, and returns the command's status. */
 static uint32_t dct_in_set(struct env *e, uint32_t set)
 {
 	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));

@@ -9,7 +9,7 @@
 
 enum {
 	HW_UMEM_QUEUE = 1,   /* memory of a queue of verbs, whose pages may be adopted */
-	HW_UMEM_ADOPTED = 2, /* they are, or have been, or are about to be */
+	HW_UMEM_ADOPTED = 2, /* its pages are adopted, or were, or soon will be */
 };
 
 /*

@@ -21,7 +21,7 @@ struct rtnl {
 
 enum rtnl_who {
 	RTNL_KERNEL,    /* the request is not about these interfaces */
-	RTNL_OURS,      /* the request is about them, and is answered, with its ACK or error */
+	RTNL_OURS,      /* the request is about them; the library answers it, with ACK or error */
 	RTNL_DUMP,      /* the kernel's answer; our messages are inserted before its NLMSG_DONE */
 	RTNL_DUMP_OURS, /* as RTNL_DUMP, but the request names one of them: end the dump with
 			   success */

@@ -71,11 +71,17 @@ uint64_t adopt_bytes(const struct seg *s, uint32_t slot);
 
 /* ---- for the process that owns the memory (adopt_own.c) */
 
-/* 0: memory of keys is not adopted in this process. Otherwise wrappers mark their calls. */
+/*
+ * 0: memory of keys is not adopted in this process. Not 0: it may be, so the wrappers mark the
+ * system calls that use memory.
+ */
 extern _Atomic uint32_t adopt_on;
 /* 0: nothing is adopted in this process. */
 extern _Atomic uint32_t adopt_may;
-/* `keys`: memory of keys may be adopted, too: calls that libc makes inside are seen. */
+/*
+ * `keys`: memory of keys may be adopted, too, because the library also sees the system calls that
+ * libc makes inside its functions.
+ */
 void adopt_init(struct seg *s, bool keys);
 
 /* What has the memory: a key, or the umem of a queue. `obj` is its index, of a umem with this bit.
@@ -83,7 +89,7 @@ void adopt_init(struct seg *s, bool keys);
 #define ADOPT_UMEM (1u << 30)
 struct adopt_key {
 	struct adopt_run *run;
-	const uint32_t *gen_now;       /* of the element, now perhaps another object */
+	const uint32_t *gen_now;       /* the element's present generation */
 	const _Atomic uint32_t *valid; /* 0: the object ends */
 	uint64_t hint;                 /* address of the access that made it hot, or 0 */
 	uint32_t obj, gen;

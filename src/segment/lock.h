@@ -18,7 +18,7 @@
 
 #include "segment/seg.h"
 
-struct seg_lock { /* one word of 8 bytes, too: who took it at which turn changes in one step */
+struct seg_lock { /* also one word of 8 bytes, so that owner and turn change in one step */
 	_Alignas(8) _Atomic uint32_t word;
 	uint16_t inherited;     /* the turn: +1 when a dead or stopped owner is replaced */
 	_Atomic uint8_t passed; /* +1 whenever an owner left the lock to waiters */
@@ -106,8 +106,8 @@ static inline bool seg_lock_has_turn(const struct seg *s, const struct seg_lock 
 bool seg_lock_keep(struct seg *s, struct seg_lock *l, uint16_t turn);
 void seg_unlock_turn(struct seg *s, struct seg_lock *l, uint16_t turn);
 /*
- * Is its holder dead, or stopped as in seg_proc_stopped()? Make system calls when the lock is held:
- * not for a hot path.
+ * Is its holder dead, or stopped as in seg_proc_stopped()? Makes system calls when the lock is
+ * held: not for a hot path.
  */
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l);
 bool seg_lock_stopped(struct seg *s, const struct seg_lock *l);

@@ -46,8 +46,8 @@ int mem_writev(struct seg *s, struct mem_slot m, const struct mem_vec *to, unsig
 	       const struct iovec *from, unsigned int nfrom);
 
 /*
- * Makes pages present, as far as they can be read, and as a read does. A page that cannot be read
- * is an error of the copy that follows. A length of 0 does nothing but to run the code.
+ * Makes pages present as a read of them does, if they can be read. If a page cannot be read, the
+ * copy that follows fails. With a length of 0 the same code runs, but makes no page present.
  */
 void mem_touch(struct seg *s, struct mem_slot m, uint64_t va, uint64_t len);
 
@@ -85,7 +85,10 @@ static inline uint32_t mem_record_value(const uint8_t *copied, uint64_t va)
 	return be32_load(copied + (va - mem_record(va).va));
 }
 
-/* Writes a big-endian doorbell record. Readers see it whole, even while its program writes it. */
+/*
+ * Read or write a doorbell record (big-endian). A reader sees it whole, even while its program
+ * writes it.
+ */
 int mem_read_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t *v);
 int mem_write_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t v);
 

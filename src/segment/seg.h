@@ -193,13 +193,17 @@ struct seg {
 	char dir[256]; /* the fabric's directory */
 	struct seg_memfd memfd[SEG_MEMFDS];
 	struct seg_memget memget;
-	/* 1 + a descriptor that gives its place to a file of /proc at the limit (look.c); 0: none
+	/*
+	 * 1 + a descriptor that is closed when no other is free for a file of /proc (look.c); 0:
+	 * none
 	 */
 	_Atomic int spare_fd;
 	_Atomic uint32_t said;     /* diagnostics that are given once (mem.c) */
 	_Atomic uint32_t tap_seen; /* the last `turn` of seg_hdr.tap that was taken up */
 	_Atomic uint32_t tap_busy; /* a thread is taking it */
-	/* 1 + the slot that on-demand pages were last looked for in: others', own */
+	/*
+	 * 1 + the slot in which odp.c last made pages present: [0] of another process, [1] our own
+	 */
 	_Atomic uint32_t odp_warm[2];
 	bool may_wait; /* a doorbell may wait for a receiver (ready.c) */
 	bool polled;   /* this process's doorbells are polled, not trapped */

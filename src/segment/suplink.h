@@ -143,7 +143,7 @@ int link_cm_ids(struct link *l, uint32_t hca);
 /* LINK_STORE: the pipe, at the lowest free number (close-on-exec), or -errno. */
 int link_store(struct link *l, uint32_t hca);
 int link_stores_settle(struct link *l);
-/* In the fabric's directory while such pipes are open. */
+/* This file is in the fabric's directory while such pipes are open. */
 #define STORES_FILE "stores"
 /* *fd is the new virtual file's descriptor (close-on-exec), at the lowest free number as open(2)
  * gives. */

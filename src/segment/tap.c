@@ -26,8 +26,8 @@ void tap_take(struct seg *s)
 	topics[sizeof(topics) - 1] = options[sizeof(options) - 1] = '\0';
 	atomic_thread_fence(memory_order_acquire);
 	/*
-	 * If the turn changed while the words were copied, they may be mixed: the next look takes
-	 * them.
+	 * If the turn changed while the words were copied, they may be a mixture of two requests:
+	 * ignore them. The next call reads them again.
 	 */
 	if (atomic_load(&tap->turn) == turn && turn != atomic_load(&s->tap_seen)) {
 		log_live_end();

@@ -19,7 +19,7 @@ enum { LOST = -1, HERE = -2, BY_LID = -3 };
 struct way {
 	struct seg *s;
 	struct fab_smp *p;
-	/* The start of the tables: their data about a subnet never moves. */
+	/* Element 0 of each table. Their data about a subnet never moves. */
 	const struct hw_port *ports;
 	const struct fab_node *nodes;
 	struct fab_ctr *ctrs;

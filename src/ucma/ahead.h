@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Answers that came with an event (struct ucma_answer), so that a process need not ask for them.
- * They hold while the id's word in the process's slot (seg_slot.changes) is the event's.
+ * They are valid while the id's counter in the process's slot (seg_slot.changes) has the value that
+ * came with the event.
  */
 #ifndef SOFTHCA_UCMA_AHEAD_H
 #define SOFTHCA_UCMA_AHEAD_H

@@ -23,7 +23,7 @@
 #define MEM UINT64_C(0x500000000000) /* 16 pages for queues and regions */
 #define MEM_LEN UINT64_C(0x10000)
 #define DBR (MEM + 0xf000)               /* doorbell records */
-#define NEXT_DBR (MEM + 0xe000)          /* those of the rows' objects, in their own page */
+#define NEXT_DBR (MEM + 0xe000)          /* doorbell records of objects that rows make */
 #define IN UINT64_C(0x500000100000)      /* a page of input; the next page has no access */
 #define IN_END (IN + 4096)               /* PROT_NONE */
 #define OUT UINT64_C(0x500000200000)     /* 2 pages for answers, then PROT_NONE */

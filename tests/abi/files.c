@@ -353,7 +353,10 @@ static int print_all(void)
 	return 0;
 }
 
-/* files; files heir: in the program after exec; files print [rxe]: answers, on rxe or not */
+/*
+ * files: run the tests; files heir: the program after exec; files print [rxe]: print the answers,
+ * on rxe or not
+ */
 int main(int argc, char **argv)
 {
 	static const int fds[] = {CHANNEL, ASYNC, OTHER_ASYNC, RESULTS, EVENT_FILE};

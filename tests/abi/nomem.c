@@ -86,7 +86,10 @@ static int run(const struct ioctl_row *r, const struct write_row *w)
 
 #define TRIES 200
 
-/* Make one call without the first thing, then without the second... until it succeeds. */
+/*
+ * Repeat one call. The first time the first block (element, descriptor) is refused, then the
+ * second..., until the call succeeds.
+ */
 static void exhaust(const struct ioctl_row *r, const struct write_row *w, int way)
 {
 	const char *what = r ? r->what : w->what;

@@ -113,7 +113,7 @@ static int fire_as_is(const struct ioctl_row *r, uint64_t *handle)
 	c.num_attrs = r->num_attrs ? r->num_attrs : (uint16_t)real;
 	if (!at)
 		at = below - len;
-	/* As much as the address allows: the rest is in memory that cannot be written. */
+	/* Copy only what lies below IN_END: the memory behind it cannot be written. */
 	if (at >= IN && at < IN_END)
 		memcpy(ptr(at), &c, at + len > IN_END ? IN_END - at : len);
 	ret = ioctl(world_fd(r->which), r->cmd ? r->cmd : RDMA_VERBS_IOCTL, ptr(at)) ? errno : 0;

@@ -516,7 +516,10 @@ class Signals(Cli):
                                   'kill -USR1 $!'), ['stopped', '3'])
 
     def job(self, *command, then):
-        """A job of a shell, what the shell does then, and how the job ends."""
+        """
+        Runs a command as a job of a shell, which then executes `then`. Returns the words that the shell
+        prints; the last is the job's exit status.
+        """
         self.addCleanup(lambda: os.path.exists(runs) and os.unlink(runs))
         runs = os.path.join(self.work, 'runs')
         shell = subprocess.run(
@@ -526,7 +529,8 @@ class Signals(Cli):
         return shell.stdout.split()
 
     def test_a_command_that_ignores_the_stop_keeps_us_running(self):
-        # The second signal comes when the first is no longer pending, and is passed on by who runs.
+        # Send the second signal when the first is no longer pending. softhca, which still runs, passes it
+        # on.
         self.assertEqual(self.job('sh', '-c', 'trap "" TSTP; trap "exit 3" USR1; >"$HOME/runs"; '
                                   'while :; do sleep 0.02; done',
                                   then=f'{RUNS}; kill -TSTP -- -$!; '
@@ -534,7 +538,7 @@ class Signals(Cli):
                                   'kill -USR1 $!'), ['3'])
 
     def test_a_command_in_a_group_of_its_own_stops_us_with_it(self):
-        for sig in ('SIGTSTP', 'SIGSTOP'):  # a shell's suspend is the latter
+        for sig in ('SIGTSTP', 'SIGSTOP'):  # a shell's `suspend` sends the latter
             stops = ('import os, signal, sys; os.setpgid(0, 0); '
                      f'os.kill(0, signal.{sig}); sys.exit(3)')
             self.assertEqual(self.job(sys.executable, '-c', stops,
@@ -579,7 +583,7 @@ class Signals(Cli):
         self.assertLess(took(':'), 60 + 10 * alone)
 
     def test_a_straggler_may_finish_in_a_second(self):
-        """It has a device open, sees that the command has ended, and needs a little longer."""
+        """The straggler has a device open, sees that the command has ended, and needs a little longer."""
         r = self.softhca('run', '--', 'bash', '-c',
                          'log=$(mktemp -p "$HOME"); '
                          '(stdbuf -oL ibv_asyncwatch -d mlx5_0 >$log & '
@@ -599,7 +603,8 @@ class LeftBehind(Cli):
             subprocess.run([*self.user, 'sh', '-c', 'true; true'], env=self.env)
             plain.append(time.perf_counter() - t)
         self.assertEqual(os.listdir(self.dir), [])
-        # The bar is 50 ms where a shell takes 1.5; where that takes longer, so many times that.
+        # The bar is 50 ms on a machine where a shell takes 1.5 ms, and as many times higher as the shell
+        # takes longer.
         bar = max(0.050, 33 * statistics.median(plain))
         self.assertLess(statistics.median(times), bar, 'slower than the bar')
 
@@ -728,7 +733,7 @@ print('open', flush=True)
 time.sleep(100)
 """
 
-# $0 softhca, $1 a directory, $2 kilobytes: h2 is first used with so much space left.
+# $0: softhca, $1: a directory, $2: the kilobytes that are left on the disk when h2 is first used.
 FULL_DISK = """
 mount -t tmpfs -o size=4m,mode=0700 none $1 || exit 10
 export SOFTHCA_RUNTIME_DIR=$1/rt
@@ -772,7 +777,7 @@ class UpAndDown(Cli):
                 os.fchown(lock.fileno(), self.uid, self.uid)
             fcntl.flock(lock, fcntl.LOCK_EX)
             status = None
-            while status != -signal.SIGINT:  # it asks for the lock for 0.2 s: again if we were late
+            while status != -signal.SIGINT:  # `up` asks for the lock for 0.2 s: try again if the signal came too late
                 self.assertIn(status, (None, 2))
                 opened = Opened(lock.name)
                 p = self.popen('up', 'lab')
@@ -805,7 +810,7 @@ class UpAndDown(Cli):
         self.assertEqual(p.wait(TIMEOUT), -signal.SIGTERM)
 
     def test_a_fabric_whose_files_are_gone_can_be_ended(self):
-        """By down, by a signal, by a kill; and then its name is free."""
+        """The fabric ends by `down`, by a signal or by a kill. Afterwards its name is free."""
         lab = os.path.join(self.dir, 'lab')
         for what, end in itertools.product(('content', 'directory', 'all'),
                                            ('down', signal.SIGTERM, signal.SIGKILL)):
@@ -816,7 +821,7 @@ class UpAndDown(Cli):
                     subprocess.run(['rm', '-rf', os.path.join(lab, f)], check=True)
                 if what != 'content':
                     shutil.rmtree(lab)
-                if what == 'all':  # the last who knows its name: it ends by itself
+                if what == 'all':  # the lock file was the last that had its name: the supervisor ends by itself
                     os.unlink(lab + '.lock')
                 elif end == 'down':
                     self.down('lab')
@@ -900,7 +905,8 @@ class UpAndDown(Cli):
                            (['mlx5_0', '1', 'on'], "neither 'up' nor 'down'"),
                            (['--host', 'h3', 'mlx5_0', '1', 'up'], "no host 'h3'")):
             self.assertIn(text, self.refused('link', *args))
-        # A command on a fabric means its own fabric and host. Elsewhere --fabric must choose one of two.
+        # A command that runs on a fabric uses that fabric and its own host. Elsewhere, if two fabrics are
+        # up, --fabric is required.
         r = self.softhca('run', '--fabric', 'lab', '--host', 'h2', '--', SOFTHCA, 'link', 'mlx5_0',
                          '2', 'down')
         self.assertEqual((r.returncode, r.stderr), (0, ''))
@@ -980,7 +986,10 @@ SEG_FILE_ISSM = 7
 
 
 class Supervisor(Cli):
-    """Its socket, spoken by hand: good requests, bad ones, and clients that misbehave."""
+    """
+    The supervisor's socket, with messages made by hand: good requests, bad ones, and clients that
+    misbehave.
+    """
 
     def setUp(self):
         super().setUp()
@@ -1089,7 +1098,8 @@ class Supervisor(Cli):
         self.send(s, WAKE, file=file + 1, gen=cmd_gen)  # the command file has no byte
         self.assertEqual(self.ask(s, STATUS)['op'], STATUS)
         self.assertEqual(select.select([fd], [], [], 0)[0], [])
-        for _ in range(3):  # a file that is readable has a record; with one: hazards, hw-evq
+        # the queue has no record, so no byte is written; hazards and hw-evq test a queue that has one
+        for _ in range(3):
             self.send(s, WAKE, file=file, gen=gen)
         self.assertEqual(self.ask(s, STATUS)['op'], STATUS)
         self.assertEqual(select.select([fd], [], [], 0)[0], [])
@@ -1149,7 +1159,8 @@ class Supervisor(Cli):
                 r = self.ask(s, CLOSED, file=file, gen=gen)
                 self.assertEqual((r['err'], r['arg']), (0, 0))
             os.close(copy)
-            # It looks after the file by itself from the first question on: it may know already.
+            # From the first question on the supervisor watches the file by itself, so it may know
+            # already.
             r = self.ask(s, CLOSED, file=file, gen=gen)
             self.assertIn((r['err'], r['arg']), ((0, 1), (-errno.ENOENT, 0)))
             self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['err'], -errno.ENOENT)
@@ -1169,7 +1180,7 @@ class Supervisor(Cli):
         file, gen, fd = self.open_file(s)
         s.close()
         wait_for(lambda: not self.status('lab')['processes'], 'the process to be forgotten')
-        for _ in range(3):  # it looks when the process has gone, and when asked
+        for _ in range(3):  # the supervisor looks when the process has gone, and when it is asked
             r = self.ask(self.connect(), CLOSED, file=file, gen=gen)
             self.assertEqual((r['err'], r['arg']), (0, 0))
         self.assertEqual([f['file'] for f in self.status('lab')['files']], [file])
@@ -1235,7 +1246,7 @@ class Supervisor(Cli):
     def test_a_stopped_process_cannot_stop_it(self):
         p = self.popen('run', '--fabric', 'lab', '--', 'ibv_asyncwatch', '-d', 'mlx5_0')
         wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened')
-        self.assertTrue(stop(p.pid))  # it stays so: whatever waits for it waits for ever
+        self.assertTrue(stop(p.pid))  # it stays stopped: whatever waits for it waits for ever
         s, _ = self.hello()
         self.ask(s, PORT, port=1, arg=0)
         self.ask(s, PORT, port=1, arg=1)
@@ -1245,7 +1256,7 @@ class Supervisor(Cli):
         p.wait()
 
     def test_a_request_in_shared_memory_comes_after_one_that_waits_for_a_job(self):
-        """As from a process that has given up its request on the socket."""
+        """The requests are like those of a process that has given up its request on the socket."""
         s, r = self.hello()
         seg = r['fds'][0]
         _, size, table = struct.unpack('=IIQ', os.pread(seg, 16, 176))  # SEG_T_SLOT's seg_table_hdr
@@ -1253,7 +1264,7 @@ class Supervisor(Cli):
         bell = self.ask(s, BELL)['fds'][0]
         f = self.ask(s, OPEN, kind=SEG_FILE_ISSM, hca=self.hca(), port=1)
         os.close(f['fds'][0])
-        self.assertTrue(stop(self.pid))  # it finds both at once
+        self.assertTrue(stop(self.pid))  # so that it finds both requests at once
         try:
             self.send(s, CLOSED, file=f['file'], gen=f['gen'])
             os.pwrite(seg, LINK.pack(RDMA_CM, 0, self.layout, *[0] * 9, b'', b'', 0, 0), slot + 8)
@@ -1309,7 +1320,7 @@ class Supervisor(Cli):
             with open(f'/proc/{self.pid}/stat') as f:
                 return sum(int(x) for x in f.read().split()[13:15])
         used = cpu()
-        time.sleep(0.3)  # with nothing to do; beside other load it spins less, never more
+        time.sleep(0.3)  # the supervisor has nothing to do; other load can only lower its CPU time
         self.assertLess(cpu() - used, 5, 'it spins')
         for s in held:
             s.close()

@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from softhca import BUILD, SOFTHCA, TOP, Fabric, wait_for  # noqa: E402
 
 SCRIPTS = os.path.join(TOP, 'completions')
-# Numbers, and texts that no table has.
+# Kinds of values that no table has: numbers and free texts.
 FREE = {'N', 'OCTETS', 'BYTES', 'HOST=ADDR,...', 'WHAT...', 'SECONDS', 'EXPR', 'TEXT'}
 
 
@@ -57,7 +57,7 @@ class Offers(unittest.TestCase):
             self.assertEqual(sorted(self.offered(v, '-')), sorted(listed), v)
 
     def test_values_of_every_option_are_known(self):
-        """A new kind of value is offered, or is a number or a free text."""
+        """Values of every kind are offered, or the kind is in FREE."""
         for v in verbs():
             for option, optional, kind in re.findall(r'(--[a-z-]+)(\[?)=([^\s\]]+)', usage(v)):
                 words = [f'{option}='] if optional else [option, '']
@@ -66,7 +66,10 @@ class Offers(unittest.TestCase):
                                     f'{v} {option} {kind}: add the kind to kinds[] of src/cli/complete.c, or here')
 
     def test_every_option_is_in_a_page(self):
-        """In the page of the command, or in one of those that describe options of several."""
+        """
+        In the command's page, or in softhca(1) or softhca-run(1), which describe options of several
+        commands.
+        """
         for v in verbs():
             text = ''
             for page in (f'softhca-{v}.1', 'softhca.1', 'softhca-run.1'):
@@ -160,7 +163,10 @@ class Shell:
 
 
 class Shells(unittest.TestCase):
-    """The same lines in each shell. A class says how its shell starts, and inserts every candidate."""
+    """
+    The same lines in each shell. A subclass says how its shell starts, and which keys insert every
+    candidate.
+    """
     program = None
     ALL = None  # the keys that insert every candidate
     START = None
@@ -249,7 +255,7 @@ class Fish(Shells):
         return [line.split('\t')[0] for line in r.stdout.splitlines()]
 
 
-del Shells  # its tests are those of the classes above
+del Shells  # unittest must not run the base class
 
 if __name__ == '__main__':
     unittest.main()

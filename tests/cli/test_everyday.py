@@ -107,7 +107,10 @@ class Summary(Everyday):
         self.assertEqual(got['QPs made'], '1')
 
     def test_a_joined_run_counts_its_own(self):
-        """The difference on its host: not what was before, nor what is on the other host."""
+        """
+        The summary counts what this run adds on its host: not what was before, nor what is on the other
+        host.
+        """
         name = self.up('--hosts', '2')
         for _ in range(2):
             r = self.softhca('run', '--fabric', name, '--host', 'h1', '--summary', '--', 'sh', '-c', PAIR,
@@ -160,8 +163,8 @@ class RequireTraffic(Everyday):
 
 
 class TimeLimit(Everyday):
-    # It says the numbers of processes of every sort: one with a session of its own, an orphan that
-    # ignores SIGTERM, one that is stopped, itself.
+    # Prints the pids of processes of every sort: one with a session of its own, an orphan that ignores
+    # SIGTERM, one that is stopped, and the shell itself.
     TREE = '''
 setsid sh -c 'echo $$; exec sleep 1000' &
 (setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 0.1; done' &)
@@ -171,7 +174,7 @@ exec sleep 1000'''
 
     def test_all_processes_end_and_the_fabric_is_gone(self):
         for where in ([], ['--fabric', self.up('lab') or 'lab']):
-            for limit in ('1', '4', '16', '64'):  # a slow machine starts fewer of them in a second
+            for limit in ('1', '4', '16', '64'):  # on a slow machine fewer of them start within a second
                 r = self.softhca('run', *where, '--timeout', limit, '--', 'sh', '-c', self.TREE, status=124)
                 pids = [int(p) for p in r.stdout.split()]
                 self.assertEqual([p for p in pids if alive(p)], [])
@@ -190,7 +193,7 @@ exec sleep 1000'''
     def test_a_command_that_ends_well_at_SIGTERM_was_late_all_the_same(self):
         r = self.softhca('run', '--timeout', '1', '--', 'sh', '-c',
                          'trap "echo bye; exit 0" TERM; while :; do sleep 0.1; done', status=124)
-        self.assertIn(r.stdout, ('bye\n', ''))  # the latter where a second is too short for its trap
+        self.assertIn(r.stdout, ('bye\n', ''))  # nothing if a second is too short for the shell to set its trap
 
     def test_the_summary_comes_at_the_end(self):
         r = self.softhca('run', '--timeout', '1', '--summary', '--require-traffic', '--', 'sleep', '1000',
@@ -312,7 +315,7 @@ class Fabrics(Everyday):
         self.up('a')
         self.up('c')
         os.mkdir(os.path.join(self.dir, 'b'))
-        with open(os.path.join(self.dir, 'b.lock'), 'w') as lock:  # a fabric whose socket is no socket
+        with open(os.path.join(self.dir, 'b.lock'), 'w') as lock:  # a fabric whose socket is a directory
             import fcntl
             fcntl.flock(lock, fcntl.LOCK_EX)
             os.mkdir(os.path.join(self.dir, 'b', 'sock'))

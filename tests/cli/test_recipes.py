@@ -19,7 +19,10 @@ PORTS = ['18515', '13337', '47592']
 
 
 class Display:
-    """How it is used, on what, what it needs, and the text."""
+    """
+    A display of a page: how it is used, the words beside that (a file's name, or what it needs), and
+    the text.
+    """
 
     def __init__(self, page, line, how, words, text):
         self.name, self.how, self.words, self.text = f'{page}:{line}', how, words, text
@@ -71,7 +74,7 @@ class Recipes(unittest.TestCase):
         self.assertFalse(os.path.exists(self.runtime), f'{d.name} has left its fabric')
 
     def recipe(self, page, d, before):
-        """`before`: the files that the page has shown until then."""
+        """`before`: the files that the page has shown before this recipe. They are written first."""
         absent = [n for n in d.words if missing(n)]
         if absent:
             self.skipTest(f'{d.name}: not installed: {" ".join(absent)}')

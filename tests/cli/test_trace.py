@@ -165,7 +165,7 @@ class Counts(Trace):
                 for x in self.records('-c', *options, **kw)[-1]['counts']}
 
     def of_lines(self, lines):
-        """What a trace's lines would be counted as."""
+        """The counts that -c would print for these lines."""
         got = collections.defaultdict(lambda: (0, 0))
         for x in lines:
             detail = x.get('in', {}).get('command') or next(

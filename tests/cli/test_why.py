@@ -81,7 +81,7 @@ class Why(unittest.TestCase):
 
 
 def normal(line):
-    """Without what changes from run to run."""
+    """The line without what changes from run to run."""
     line = re.sub(r'^softhca\[[\d/]+\] \d+\.\d{6} ', '', line)
     line = re.sub(r' <\d+\.\d{6}>$', '', line)
     return re.sub(r'0x[0-9a-f]{9,}', 'ADDR', line)
@@ -358,7 +358,7 @@ while not cq.poll()[0]: pass
         with subprocess.Popen([SOFTHCA, 'trace', '-j', '-e', 'uverbs', '--', 'sh', '-c', cmd],
                               env=self.env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as p:
             text = b''
-            while True:  # so slow that each writer waits longer than a stopped one is waited for
+            while True:  # so slowly that each writer waits longer than it would wait for a stopped writer
                 part = os.read(p.stderr.fileno(), 10000)
                 text += part
                 time.sleep(0.03)  # slow on purpose
@@ -587,7 +587,7 @@ class Explain(Why):
         self.assertEqual([m['on'] for m in self.meanings('0x77') if m['kind'] == 'vendor_err'], ['softhca'])
 
     def test_card_syndromes_do_not_meet_ours(self):
-        """a number that would be explained twice would be explained wrongly once"""
+        """If a card's syndrome had the number of one of ours, one of the two explanations would be wrong."""
         words = [x.split()[-1] for x in self.ok('explain', '--list').splitlines() if x.startswith('card syndrome ')]
         self.assertGreater(len(words), 30)
         for word in words:
@@ -730,7 +730,7 @@ class Decode(Why):
         self.assertEqual([m['name'] for m in part['meanings']], ['BAD_RES', 'QPC_PD'])
         part, = self.parts('03000000 002c4155 00000000 00000000')  # a card's
         self.assertEqual([m['name'] for m in part['meanings']], ['BAD_PARAM'])
-        part, = self.parts('03000000 002c4154 00000000 00000000')  # one that public logs have
+        part, = self.parts('03000000 002c4154 00000000 00000000')  # a card's syndrome that public logs contain
         self.assertEqual([(m['kind'], m['name']) for m in part['meanings']],
                          [('command status', 'BAD_PARAM'), ('card syndrome', 'CREATE_QP')])
 
@@ -792,7 +792,7 @@ class Decode(Why):
                 forms.append(subprocess.run([*cmd, path], stdout=subprocess.PIPE, text=True,
                                             check=True).stdout)
             except FileNotFoundError:
-                pass  # not every machine has all of them
+                pass  # not every machine has all these programs
         for text in forms:
             part, = self.parts(text)
             self.assertEqual((part['name'], part['bytes'], self.fields(part)['pd']),

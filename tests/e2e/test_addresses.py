@@ -93,7 +93,10 @@ while True:
 
 
 class Reached:
-    """h1 has 10.0.0.1 and fd00::1 in any way; h2 is in the same subnets."""
+    """
+    Tests for hosts that got their addresses in different ways: h1 has 10.0.0.1 and fd00::1; h2 is in
+    the same subnets.
+    """
 
     def rping(self, address):
         p = Case.port
@@ -169,7 +172,7 @@ class Changed(TwoHosts):
 
 
 class ComeAndGo(Changed):
-    """Interfaces of Ethernet, and below of InfiniBand."""
+    """Tests with Ethernet interfaces; a class below has InfiniBand."""
 
     def addresses(self):
         """As netlink, getifaddrs() and SIOCGIFCONF list them."""
@@ -199,7 +202,7 @@ class ComeAndGo(Changed):
         self.assertEqual([a for a in flags if flags[a]], ['10.1.0.9'])
         self.assertIn('10.1.0.0/24 proto kernel scope link src 10.1.0.1',
                       self.shown('ip', 'route', 'show', 'dev', self.DEV))
-        self.lost('10.1.0.1')  # and with it its secondary one
+        self.lost('10.1.0.1')  # its secondary address goes with it
         self.lost('127.1.0.1/16')
         self.addCleanup(self.ip, 'add', '127.1.0.1/16')
         self.assertEqual(self.addresses(), ['10.2.0.1/16', 'fd00::1/64'])
@@ -245,7 +248,10 @@ class ComeAndGo(Changed):
         self.rping('fd00::1')
 
     def test_rdma_cm_and_an_address_that_is_gone(self):
-        """cma.c: an id keeps what it is bound to, and hears nothing; a new one cannot have it."""
+        """
+        cma.c: an id keeps the address that it is bound to, and hears nothing. A new id cannot bind to
+        the address.
+        """
         self.has('10.1.0.1')
         self.has('10.1.0.2', host=1)
         p, Case.port = Case.port, Case.port + 1
@@ -266,7 +272,10 @@ class ComeAndGo(Changed):
         return [i for i in self.status(self.fab)['cm_ids'] if i['state'] == state]
 
     def test_a_connection_whose_address_is_gone(self):
-        """On Ethernet its GID goes with it, and nothing that an id sends with it arrives (del_gid())."""
+        """
+        On Ethernet the address's GID goes with it, and nothing that an id sends from that GID arrives
+        (del_gid()).
+        """
         self.has('10.1.0.1')
         self.has('10.1.0.2', host=1)
         p, Case.port = Case.port, Case.port + 1
@@ -283,7 +292,7 @@ class ComeAndGo(Changed):
         self.assertEqual(len(self.ids('CONNECT')), 2)
         os.kill(pid, signal.SIGKILL)
         wait_for(lambda: not [i for i in self.status(self.fab)['cm_ids'] if i['pid'] == pid], 'the id to go')
-        self.assertEqual(len(self.ids('CONNECT')), self.fab_link() == 'eth')  # a DREQ has arrived, or none
+        self.assertEqual(len(self.ids('CONNECT')), self.fab_link() == 'eth')  # on Ethernet no DREQ has arrived
         srv.kill()
         wait_for(lambda: not any(self.status(self.fab)['rdma_cm'].values()), 'rdma_cm to have nothing left')
 
@@ -341,7 +350,7 @@ class Gids(Changed):
     PORT = '/sys/class/infiniband/mlx5_0/ports/1/'
 
     def gids(self):
-        """Entry: address and type, those that are not link-local."""
+        """{entry: (address, type)} of the GIDs that are IPv4 addresses."""
         out = self.shown('sh', '-c', f'cd {self.PORT}; for i in $(seq 0 15); do '
                          'echo $i $(cat gids/$i) $(cat gid_attrs/ndevs/$i) $(cat gid_attrs/types/$i); done')
         rows = re.findall(r'^(\d+) 0000:0000:0000:0000:0000:ffff:(\w\w)(\w\w):(\w\w)(\w\w) rce0 (.*)$', out, re.M)
@@ -369,7 +378,10 @@ class Gids(Changed):
         self.assertEqual(self.events(watcher), 8 * ['IBV_EVENT_GID_CHANGE (18)'])
 
     def test_traffic_by_a_new_entry_and_without_it(self):
-        """The packets of a QP have no source then; its entry is not used again while it exists."""
+        """
+        Without the address the QP's packets have no source. Its entry is not used again while the QP
+        exists.
+        """
         self.has('10.1.0.1')
         self.has('10.1.0.2', host=1)
         pair = self.endless(self.fab, 'ib_write_bw', '-x', '5', options=(('--host', self.names[0]),
@@ -474,7 +486,7 @@ class Options(Case):
                 if why:
                     self.assertEqual(r.status, 2)
                     self.assertIn(why.format(f.name), r.out)
-                else:  # nobody else has it: h1 has another one
+                else:  # h1 has another address, so nobody else has this one
                     self.ok(r)
 
 

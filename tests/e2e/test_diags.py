@@ -157,7 +157,8 @@ class Agents(OnRing):
     def test_ibsysstat(self):
         server = self.fab.start('ibsysstat', '-S', options=('--host', 'h2'))
         try:
-            # A ping takes every answer for its server's: also the kernel's, that nobody serves the class yet.
+            # A ping succeeds with any answer, also with the kernel's answer that nobody serves the class
+            # yet. So wait for the name.
             wait_for(lambda: os.uname().nodename in self.ask('ibsysstat', '-t', '200', '2', 'host').out,
                      'ibsysstat to answer')
             self.assertIn('succeeded', self.out('ibsysstat', '2', 'ping'))

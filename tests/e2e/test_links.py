@@ -65,11 +65,11 @@ class Links(Case):
                 re.findall(r'^(\w+):\.*(\w+)$', self.ok(self.fab.run(*cmd, options=host)), re.M)}
 
     def received(self):
-        """Packets on h2, which asks itself: its own MADs do not count."""
+        """The packets that h2 has received. h2 itself asks for them, so that its MADs do not count."""
         return self.fields('perfquery', '-x', '2', '1', host=H2)['PortRcvPkts']
 
     def start_pair(self, *cmd):
-        """A server on h2, its client on h1, talking."""
+        """Starts a server on h2 and its client on h1, and waits for traffic."""
         Case.port += 1
         cmd = (*cmd, '-p', str(Case.port))
         srv = self.fab.start(*cmd, options=H2)
@@ -103,7 +103,7 @@ class Links(Case):
         self.assertGreaterEqual(f['PortXmitData'], 500 * (65536 + 32 * 24 + 16) // 4)
 
     def fails(self, ends):
-        """Whose turn it was: the other end waits for a message that never comes."""
+        """The end whose turn it was fails; the other end waits for a message that never comes."""
         wait_for(lambda: any(e.proc.poll() is not None for e in ends), 'the end of a run')
         done = [e.finish() for e in ends if e.proc.poll() is not None]
         self.assertNotIn(0, [r.status for r in done])
@@ -120,7 +120,7 @@ class Links(Case):
         self.assertGreaterEqual(self.lost(), 8)
 
     def lost(self):
-        """What switches could not send on, on either side of a cut in the middle."""
+        """Packets that switches could not send on, on either side of a cut in the middle."""
         n = 0
         for lid, host in (('3', H1), ('4', H1), ('5', H2)):
             f = self.fields('perfquery', '-a', lid, host=host)
@@ -241,7 +241,7 @@ class Links(Case):
         path = '/sys/class/infiniband/mlx5_0/ports/1/counters/'
         out = self.ok(self.ask('sh', '-c', 'cd %s && sed "" %s' % (path, ' '.join(files))))
         sysfs = dict(zip(files, map(int, out.split())))
-        f = self.fields('perfquery', '-x', '1', '1')  # of its own port: leaves no trace
+        f = self.fields('perfquery', '-x', '1', '1')  # a query of the own port changes no counter
         self.assertEqual(sysfs, {
             'port_xmit_data': f['PortXmitData'], 'port_rcv_data': f['PortRcvData'],
             'port_xmit_packets': f['PortXmitPkts'], 'port_rcv_packets': f['PortRcvPkts'],

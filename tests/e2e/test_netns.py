@@ -146,7 +146,7 @@ class Namespaces(Case):
         def carrier():
             return 'NO-CARRIER' not in self.ok(self.fab.run('ip', 'link', 'show', self.iface, options=('--host', 'h3')))
 
-        wait_for(carrier, 'the carrier to come')  # the kernel tells of it in its own time
+        wait_for(carrier, 'the carrier to come')  # the kernel reports the carrier a little later
         self.fab.softhca('link', '--fabric', self.fab.name, '--host', 'h3', 'mlx5_0', '1', 'down')
         wait_for(lambda: not carrier(), 'the carrier to go')
         self.fab.softhca('link', '--fabric', self.fab.name, '--host', 'h3', 'mlx5_0', '1', 'up')

@@ -12,13 +12,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from softhca import SOFTHCA, TIMEOUT, Case, Fabric, wait_for  # noqa: E402
 
 H1, H2 = ('--host', 'h1'), ('--host', 'h2')
-# Of the generator's torus:5x5x5: the switch at the origin and its neighbours in +x, +y, +z.
+# For the generator's torus:5x5x5: the switch at the origin and its neighbours in +x, +y, +z.
 TORUS = '''torus 5 5 5
 xp_link 0x5a17ca0400000100 0x5a17ca0400000200
 yp_link 0x5a17ca0400000100 0x5a17ca0400000600
 zp_link 0x5a17ca0400000100 0x5a17ca0400001a00
 '''
-# topology, options, engine that OpenSM says made the tables, a host's LID to ask at the end
+# topology, OpenSM's options, the engine that OpenSM says made the tables
 ENGINES = [
     ('star:4', (), 'minhop'),
     ('ring:6', (), 'minhop'),
@@ -35,7 +35,8 @@ ENGINES = [
     ('star:4', ('-l', '2'), 'minhop'),  # four LIDs for each port
 ]
 
-# What this saquery can ask and OpenSM serves; there are no services, subscriptions nor routers.
+# Records that this saquery can ask for and OpenSM serves. There are no services, subscriptions or
+# routers.
 RECORDS = ('CPI', 'NR', 'PIR', 'SL2VL', 'PKTR', 'VLAR', 'LFTR', 'MFTR', 'SMIR', 'SWIR', 'LR', 'PR', 'MCMR',
            'GIR')
 
@@ -54,7 +55,7 @@ class OpenSM(Case):
         return path
 
     def opensm(self, fab, *args, host=H1, conf=''):
-        """Running, with a log and files of its own."""
+        """Starts OpenSM with a log and files of its own."""
         self.made += 1
         mine = os.path.join(self.dir, str(self.made))
         os.mkdir(mine)
@@ -129,7 +130,7 @@ class OpenSM(Case):
             self.sweep(fab, '--maxsmps', '0')
 
     def test_two_of_which_one_is_master(self):
-        """The one with the higher priority; the other takes over when it is killed."""
+        """The one with the higher priority is master. The other takes over when that one is killed."""
         conf = 'sminfo_polling_timeout 200\npolling_retry_number 3\n'
         with Fabric('--topo', 'ring:4', '--sm', 'none') as fab:
             low = self.opensm(fab, '-p', '3', host=H2, conf=conf)
@@ -139,15 +140,18 @@ class OpenSM(Case):
             self.wait_log(high, 'SUBNET UP')
             self.wait_log(low, 'Entering STANDBY state')
             self.assertRegex(self.ok(fab.run('sminfo', options=H2)), 'priority 5 state 3')
-            # Its log has one error, as on an adapter: the driver keeps the answer to its own trap
-            # of its priority (mlx5_ib_process_mad()).
+            # The log of `high` has one error, as on an adapter: it sends a trap of its priority, and
+            # the driver keeps the answer (mlx5_ib_process_mad()).
             high.kill()
             self.wait_log(low, 'Entering MASTER state', 2)
             self.wait_log(low, 'SUBNET UP', 2)
             self.assertRegex(self.ok(fab.run('sminfo', options=H1)), 'priority 3 state 3')
 
     def test_a_new_manager_forgets_groups(self):
-        """It asks ports to register again (ClientReregister), and rdma_cm tells the members of groups."""
+        """
+        A new manager asks ports to register again (ClientReregister), and rdma_cm tells the members of
+        groups.
+        """
         with Fabric('--topo', 'star:2', '--sm', 'none') as fab:
             sm = self.opensm(fab)
             self.wait_log(sm, 'SUBNET UP')
@@ -161,7 +165,7 @@ class OpenSM(Case):
                 member.kill()
 
     def test_every_record_and_pings(self):
-        """All that saquery asks for, and what comes to OpenSM's LID that is not for it."""
+        """All records that saquery asks for; and pings to OpenSM's LID, which are not for OpenSM."""
         with Fabric('--topo', 'ring:4', '--sm', 'none') as fab:
             sm = self.opensm(fab)
             self.wait_log(sm, 'SUBNET UP')
@@ -169,7 +173,7 @@ class OpenSM(Case):
             for what in RECORDS:
                 self.ok(fab.run('saquery', '--smkey', '1', what, options=H2))
             self.assertEqual(self.ok(fab.run('saquery', 'NR', options=H2)).count('NodeRecord dump'), 8)
-            # Nobody answers pings there; then somebody does, beside OpenSM.
+            # At first nobody answers pings at that LID. Then a server does, beside OpenSM.
             r = fab.run('ibping', '-c', '5', '-t', '20', lid, options=H2)
             self.assertIn('0 received', r.out)
             server = fab.start('ibping', '-S', options=H1)
@@ -219,7 +223,7 @@ class OpenSM(Case):
             self.assertNotRegex(out, r'MkeyViolations:\.*0\n')
 
     def test_partitions(self):
-        """P_Keys of hosts, and events and files that tell of what a manager sets."""
+        """P_Keys of hosts. Events and files report what a manager sets."""
         conf = self.file('partitions', 'Default=0x7fff: ALL=limited, SELF=full;\n'
                          'blue=0x0001: 0x5a17ca0300020000=full, 0x5a17ca0300030000=full;\n')
         with Fabric('--topo', 'star:4', '--sm', 'none') as fab:
@@ -234,7 +238,7 @@ class OpenSM(Case):
             self.assertEqual(out.split('\n')[:5], ['0x7fff', '0x8001', '0x2', '0x1', '4: ACTIVE'])
             out = self.ok(fab.run('smpquery', 'pkeys', '4', options=H1))
             self.assertRegex(out, r'0: 0x7fff 0x0000')
-            # The ports of the switch drop what is of no partition of theirs.
+            # The switch's ports drop packets of partitions that they are not in.
             out = self.ok(fab.run('smpquery', 'portinfo', '5', '2', options=H1))
             self.assertRegex(out, r'PartEnforceInb:\.*1\n')
 
@@ -247,8 +251,8 @@ class OpenSM(Case):
             sm = self.opensm(fab)
             self.wait_log(sm, 'SUBNET UP')
             inventory = os.path.join(self.dir, 'inventory')
-            # Its own time-out of 200 ms is short on a machine that has much to do; but the second
-            # flow asks for things that nobody answers, and waits for each.
+            # osmtest's own time-out of 200 ms is short on a busy machine. The second flow gets little
+            # more, because it asks for things that nobody answers, and waits for each.
             for flow, ms in ('c', '10000'), ('a', '400'):
                 # osmtest reads a status in memory that its receiving thread may have freed by then
                 # (__osmv_send_sa_req()); meson would have that memory filled with something else.

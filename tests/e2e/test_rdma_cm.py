@@ -50,7 +50,7 @@ class RdmaCm(TwoHosts):
         self.each(['ucmatose', '-c', '5', '-m'], ['ucmatose', '-s', A, '-c', '5', '-m'])
 
     def test_udaddy(self):
-        """Its -p is a port space; the port is always 7174."""
+        """udaddy's -p is a port space; its port is always 7174."""
         for same in (False, True):
             with self.subTest(same_host=same):
                 self.talk(['udaddy', '-c', '5'], ['udaddy', '-s', A, '-c', '5'],
@@ -91,7 +91,7 @@ class RdmaCm(TwoHosts):
                     srv.kill()
 
     def udpong(self, same_host, *options):
-        """Its server serves for ever, and without -b only the loopback address."""
+        """udpong's server never ends, and without -b it serves only the loopback address."""
         Case.port += 1
         cmd = ['udpong', '-S', '256', '-C', '10', '-p', str(Case.port), *options]
         srv = self.fab.start(*cmd, '-b', A, options=('--host', self.names[0]))
@@ -126,7 +126,10 @@ class RdmaCm(TwoHosts):
                 self.assertEqual(r.out.split(), [own, own])
 
     def test_source_address_of_a_socket_used_again(self):
-        """After a refused or dissolved connection to a host a socket connects anywhere; IPv6 sockets, too."""
+        """
+        After a refused or dissolved connection to a host, a socket can connect anywhere. So can IPv6
+        sockets.
+        """
         program = ('import ctypes, socket, sys\n'
                    'libc = ctypes.CDLL(None, use_errno=True)\n'
                    'free = socket.socket()\n'

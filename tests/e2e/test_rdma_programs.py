@@ -15,7 +15,7 @@ from softhca import Case, TwoHosts, listening, wait_for  # noqa: E402
 A = TwoHosts.ADDRESS
 LONG = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5)) >= 60
 
-# Without mpi.h, which only a large package has: the handles are Open MPI's.
+# The program does without mpi.h, which only a large package has, and uses Open MPI's own handles.
 MPI_PROGRAM = '''
 import ctypes, os
 mpi = ctypes.CDLL('libmpi.so.40', mode=ctypes.RTLD_GLOBAL)

@@ -44,7 +44,7 @@ class Messages(Case):
         self.assertEqual(self.count(fab, host, 'PR', 'PathRecord'), NODES * NODES)
 
     def test_built_in_manager(self):
-        """Its answers are segments that nobody's file has sent."""
+        """The built-in manager has no open file from which it sends the segments of its answers."""
         with Fabric('--topo', f'fat-tree:3:8:{HOSTS}') as fab:
             self.all_records(fab, 'h1')
             self.all_records(fab, 'h100')

@@ -110,8 +110,8 @@ class Packets(Case):
 
     def captured(self, cmds, *options):
         """
-        What servers on the first host and their clients on the second send each other; a command may be a function
-        that runs both.
+        Captures what servers on the first host and their clients on the second send each other. A
+        command may be a function that runs both.
         """
         cap = Running([SOFTHCA, 'pcap', '--fabric', self.fab.name, '--live', '-o', self.file, *options],
                       env=self.fab.env)
@@ -170,7 +170,7 @@ class Packets(Case):
         for got in self.seen('ibv_rc_pingpong -n 2 -s 2100 -g').values():
             self.assertEqual({f.transport for f in got}, {'RC'})
             for sender in {f.smac for f in got}:
-                # The other's next message may be captured before the acknowledgement of the one it answers.
+                # An answer may be captured before the acknowledgement of the message that it answers.
                 sent = [f for f in got if f.smac == sender and f.op != 'ACK']
                 acks = [f for f in got if f.dmac == sender and f.op == 'ACK']
                 self.assertEqual([f.op for f in sent], ['SEND_FIRST', 'SEND_MIDDLE', 'SEND_LAST'] * 2)
@@ -218,7 +218,7 @@ class Packets(Case):
                 srv.kill()
 
     def test_the_connection_manager(self):
-        """Its datagrams go by RoCE v2, from the addresses that the connection is between."""
+        """The CM's datagrams use RoCE v2 and the addresses of the connection."""
         self.captured([self.rping])
         got = [f for f in frames(self.file) if f.transport == 'UD']
         self.between_the_hosts(got, 3)
@@ -232,7 +232,10 @@ class Packets(Case):
 
     @unittest.skipUnless(shutil.which('ib_send_bw'), 'perftest is not installed')
     def test_multicast(self):
-        """To the MAC address of the group, by each entry; perftest's own group is no IPv4 address."""
+        """
+        Packets go to the group's MAC address, with each entry of the GID table. perftest's own group is
+        no IPv4 address.
+        """
         own, mapped, v4 = map(ipaddress.ip_address, ('ff01:0:2:c985::', '::ffff:ef81:203', '239.129.2.3'))
         mgid = ' -M ' + ':'.join(str(b) for b in mapped.packed)
         self.captured([f'ib_send_bw -F -c UD -g -n 5 -s 100 -x {i}{mgid if i > 1 else ""}' for i in range(4)])

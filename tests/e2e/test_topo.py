@@ -267,7 +267,7 @@ class Pictures(Case):
         number = {o['_gvid']: name for name, o in nodes.items()}
         between = {(number[e['tail']], number[e['head']]): e for e in edges}
         self.assertEqual(len(edges), 5 + 4)
-        e = between['S1', 'L2']  # the higher one is the tail
+        e = between['S1', 'L2']  # the switch of the higher level is the tail
         self.assertEqual((e['label'], e['taillabel'], e['headlabel']), ('2 cables', '5-6', '5-6'))
         self.assertEqual(between['S1', 'server'].get('label', ''), '')
 
@@ -284,7 +284,7 @@ class Pictures(Case):
             got = [int(n) for n in re.findall(r'label="(\d+) hosts\\n', out)]
             alone = len(re.findall(r'label="h\d+ mlx5_0"', out))
             self.assertEqual((sum(got) + alone, len(got) + alone), (hosts, leaves), spec)
-        # From the number on, and in any case.
+        # Hosts are shown one by one if there are no more than this number of them, or with `all`.
         for limit, n in (('2', 1), ('3', 3), ('all', 3), (None, 3)):
             out = self.write('-o', 'dot', *(['--hosts', limit] if limit else []), 'star:3')
             self.assertEqual(out.count('shape=ellipse'), n, limit)
@@ -393,7 +393,7 @@ class Pictures(Case):
                     self.assertGreaterEqual(len(both), 9)
                     self.assertEqual({k: mine[k] for k in both}, {k: theirs[k] for k in both})
         self.assertEqual(got, {})
-        # Both ends know each other.
+        # The two ends of a cable name each other.
         for i, n in enumerate(data['nodes']):
             for p in n['ports']:
                 far = next(q for q in data['nodes'][p['peer']]['ports'] if q['port'] == p['peer_port'])

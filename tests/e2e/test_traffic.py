@@ -32,8 +32,8 @@ class Pairs:
 
     def ucx(self, tls, tests, size=8, env=(), options=(), run=(), ends=(0,)):
         """
-        One test after the other in the same pair: most of the time UCX takes to start. `ends`: the exit
-        statuses that it may have.
+        Runs one test after the other in the same pair, because UCX takes most of the time to start.
+        `ends`: the exit statuses that it may have.
         """
         batch = tempfile.NamedTemporaryFile('w')
         self.addCleanup(batch.close)
@@ -67,9 +67,9 @@ class Pairs:
 
 class Traffic(Pairs, Case):
     every_size = ('ib_write_bw',)  # programs that send messages of each size that perftest knows
-    sizes = ('2', '4096', '65536', '8388608')  # the others': inline, one packet, many, the longest
+    sizes = ('2', '4096', '65536', '8388608')  # for other programs: inline, one packet, many packets, the longest
     ucx_tests = ('tag_lat', 'ucp_put_lat', 'ucp_get', 'ucp_fadd', 'ucp_cswap')
-    # sizes of tagged messages, and what becomes of them
+    # tagged messages: size, the kind that the trace names, options of the run
     tagged = ((64, 'message', ()), (100000, 'rendezvous', ('-C',)))
     # How many messages of programs that poll, instead of their own 1 000: on a busy machine each message
     # costs the end that waits for it a slice of a processor. Rings of 20, not of 500, are still used again.
@@ -198,7 +198,10 @@ class Traffic(Pairs, Case):
 
 
 class TrafficPolledDoorbells(Traffic):
-    """What differs is how a doorbell is seen: an inline message, one of many packets, the longest."""
+    """
+    Poll mode differs only in how a doorbell is seen. So test an inline message, one of many packets,
+    the longest.
+    """
     doorbell = 'poll'
     every_size = ()
     sizes = ('2', '65536', '8388608')
@@ -208,7 +211,7 @@ class TrafficPolledDoorbells(Traffic):
 
 @unittest.skipUnless(ordinary_user_can_run(), 'not root, or an ordinary user cannot reach the build')
 class TrafficAsOrdinaryUser(Traffic):
-    """Files and copies are another user's: what differs is seen with few sizes and tests."""
+    """Files and copies belong to another user. Few sizes and tests are enough to see the difference."""
     user = NOBODY
     every_size = ()
     sizes = ('2', '65536', '8388608')
@@ -257,7 +260,7 @@ class OnDemand(Pairs, Case):
 
     @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
     def test_ucx_atomics(self):
-        """The keys of atomics are KSM keys over on-demand ones with DEVX."""
+        """With DEVX the keys of atomics are KSM keys over on-demand keys."""
         for env in (self.no_devx, self.devx_keys):
             with self.subTest(**env):
                 list(self.on_demand('rc_x', env, ('ucp_fadd', 'ucp_swap', 'ucp_cswap'), 8))

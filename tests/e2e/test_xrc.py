@@ -54,7 +54,7 @@ class Xrc(Case):
             for _ in range(clients):
                 run.append(self.fab.start(*prog, 'localhost', options=self.opt[1]))
             try:
-                # One that fails is not waited for by the others: they read its socket's end for ever.
+                # If one fails, the others never end: they read the end of its socket for ever.
                 wait_for(lambda: all(r.ended() for r in run) or any(r.proc.poll() for r in run) or
                          gave_up_first(text(trace)), 'the end of all')
             except AssertionError as e:
@@ -90,7 +90,7 @@ class Xrc(Case):
         self.pingpong(3, '-n', '200')
 
     def test_perftest(self):
-        """Initiators that name a responder's attributes, and targets a requester's, as perftest does."""
+        """As perftest does: initiators name a responder's attributes, and targets a requester's."""
         for prog in ('ib_send_lat', 'ib_send_bw', 'ib_write_lat', 'ib_write_bw', 'ib_read_lat', 'ib_read_bw',
                      'ib_atomic_lat', 'ib_atomic_bw'):
             with self.subTest(prog):

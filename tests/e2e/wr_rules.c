@@ -401,7 +401,7 @@ static bool static_rates(void)
 	return ok;
 }
 
-/* A page that on-demand regions may cover whether it is there or not. */
+/* Maps or unmaps a page. On-demand regions may cover it in both states. */
 static uint8_t *page_there(uint8_t *at, bool there)
 {
 	if (!there) {

@@ -172,7 +172,7 @@ class Trap(Both, Hazards):
         try:
             for r in pair * 3:
                 self.moves(self.fab, 1000)
-                self.assertTrue(stop(r.proc.pid))   # --fabric: this is the program itself
+                self.assertTrue(stop(r.proc.pid))  # with --fabric, softhca has become the program
                 time.sleep(0.1)                     # how long it is stopped: any time must do
                 for p in pair:
                     self.assertFalse(p.ended(), p.said())
@@ -186,7 +186,7 @@ class Trap(Both, Hazards):
     def test_nested_faults_on_an_alternate_stack_of_8_KiB(self):
         self.case('stacks', 'alternate_stack', '10000')
 
-    # 7: whoever may not copy
+    # 7: a peer whose memory cannot be copied by any method
     def test_a_refused_peer_is_not_dead(self):
         # adopted memory needs no access by the kernel
         out = self.ok(self.fab.run(program('denied'), 'refused', timeout=TIMEOUT,
@@ -219,7 +219,10 @@ class Trap(Both, Hazards):
 
 @unittest.skipUnless(os.geteuid() or ordinary_user_can_run(), NO_USER)
 class OrdinaryUser(Hazards):
-    """Hazard 7, where the host really refuses: root may copy from everybody."""
+    """
+    Hazard 7, where the host itself refuses a copy. It refuses root nothing, so an ordinary user is
+    needed.
+    """
     user = [] if os.geteuid() else NOBODY
 
     def test_a_peer_that_is_not_dumpable(self):
@@ -326,7 +329,7 @@ loop()
 
 
 class Segment(Case):
-    """6: a full disk or a limit is one line and status 2, and nothing is left; never a SIGBUS."""
+    """6: a full disk or a limit gives one line and status 2. Nothing is left, and there is never a SIGBUS."""
 
     def setUp(self):
         super().setUp()
@@ -337,7 +340,7 @@ class Segment(Case):
         shutil.rmtree(self.dir)
 
     def shm(self):
-        """But for the directories of other tests."""
+        """The files in /dev/shm, without the directories of other tests."""
         return {n for n in os.listdir('/dev/shm') if not n.startswith('softhca-')}
 
     def softhca(self, *args, **kw):
@@ -350,7 +353,8 @@ class Segment(Case):
         said = r.stderr.splitlines()
         self.assertEqual((r.returncode, r.stdout, len(said)), (2, '', 1), r)
         self.assertEqual(os.listdir(self.dir), [])
-        # Others have files there for a while: Open MPI, UCX. What softhca has left stays.
+        # Other programs (Open MPI, UCX) have files there for a while. A file that softhca left would
+        # stay.
         wait_for(lambda: self.shm() <= before, 'new files in /dev/shm to go')
         return said[0]
 

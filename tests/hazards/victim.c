@@ -288,7 +288,10 @@ static void __attribute__((noreturn)) victim(int sock, const char *how)
 		pause();
 }
 
-/* Forked before the device is opened here, so that each victim joins the fabric itself. */
+/*
+ * This process forks the victims. It is forked before the device is opened here, so that each
+ * victim joins the fabric by itself.
+ */
 static void __attribute__((noreturn)) nursery(int sock, const char *how)
 {
 	char c;
@@ -361,7 +364,9 @@ static struct {
 } * opener;
 static pid_t opener_pid;
 
-/* How long this thread waited for a processor so far; and the supervisor, which serves its opens.
+/*
+ * How long this thread has waited for a processor. _both: also the supervisor, which serves the
+ * thread's opens.
  */
 static double starved(void)
 {
@@ -592,7 +597,7 @@ int main(int argc, char **argv)
 	begin(&e);
 	rounds = (unsigned int)atoi(argv[3]);
 	end = rc_now() + atof(argv[4]);
-	/* A busy machine may need longer for one of each than the test is to take. */
+	/* On a busy machine one round and one open may take longer than the test's time. */
 	for (n = 0; n < rounds && (!n || !opener->count || rc_now() < end); n++) {
 		enum ibv_wc_status st, want = tr->acked ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS;
 		double before = worst_post, was = starved();

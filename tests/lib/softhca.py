@@ -20,7 +20,8 @@ NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
 TIMEOUT = 300  # seconds, for what ends soon unless it hangs: no result may depend on the value
 # A shell starts what it puts into the background with SIGINT ignored, which programs would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-os.environ['LC_ALL'] = 'C.UTF-8'  # of one that is not installed shells complain, and others translate
+# shells complain about a locale that is not installed, and other locales have other messages
+os.environ['LC_ALL'] = 'C.UTF-8'
 os.environ['PATH'] += ':/usr/sbin:/sbin'  # infiniband-diags, which an ordinary user may not have there
 
 
@@ -45,7 +46,7 @@ MEMORY = in_memory()
 def fabric_dir():
     """
     A new runtime directory. Programs that a test makes do not belong there: memory may be mounted
-    noexec. Its name begins as that of every fabric: some tests see that nothing else is left.
+    noexec. Its name begins like that of every fabric, so that tests that look for leftovers ignore it.
     """
     return tempfile.mkdtemp(prefix='softhca-test-', dir=MEMORY)
 
@@ -88,7 +89,7 @@ def bound(port):
         return any(line.split()[1].endswith(f':{port:04X}') for line in table)
 
 
-port_guards = []  # the first port of each block that is ours: bound, so that no other test gets it
+port_guards = []  # sockets bound to the first port of each block that is ours, so that no other test gets the block
 
 
 def free_block(size):

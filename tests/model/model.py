@@ -297,7 +297,7 @@ class Model(Transport):
         self.events.append(f'ev {what} {obj.name}')
 
     def count(self, what):
-        """The port's hw_counters that count messages; no text says whether refused ones do."""
+        """The port's hw_counters that count messages. No document says whether refused messages count."""
         self.counters[what] = self.counters.get(what, 0) + 1
 
     def sent(self, q, wr, status):

@@ -53,7 +53,7 @@ FAMILIES = [
 
 
 def rows_of(text):
-    """Keys, in order and with a number where they repeat, and answers."""
+    """{key: answer} in the order of the lines. A key that repeats gets a number."""
     rows, seen = {}, {}
     for line in text.splitlines():
         key, tab, answer = line.partition('\t')

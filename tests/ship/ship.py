@@ -54,7 +54,7 @@ def source(to):
 
 
 class Root:
-    """A bookworm; commands run in it."""
+    """A folder with Debian bookworm, in which commands run."""
     made = None
 
     def __init__(self, work, name):
@@ -145,7 +145,10 @@ def rpm(work):
 
 
 def container(work):
-    """The Containerfile as it is written: each FROM a bookworm, each RUN in it, by bubblewrap."""
+    """
+    Builds the Containerfile without a container program: each FROM is a bookworm of its own, and
+    bubblewrap executes each RUN in it.
+    """
     text = open(os.path.join(TOP, 'packaging/Containerfile'), encoding='utf-8').read()
     stages, root, env, user, entry = {}, None, {}, 'root', None
     for line in re.sub(r'\\\n', ' ', re.sub(r'^#.*\n', '', text, flags=re.M)).splitlines():
@@ -184,7 +187,7 @@ def container(work):
 
 
 def pip(work):
-    """Without network, with Debian's packages."""
+    """Installs the Python package without network, and uses it with Debian's pytest."""
     tree = os.path.join(work, 'pip')
     source(tree)
     target = os.path.join(work, 'site')

@@ -3,13 +3,12 @@
  * Connections by rdma_cm, of ends that may die at any moment.
  *
  *	conn server PORT [BACKLOG]              until it is killed: accepts, answers, forgets
- *	conn client ADDRESS PORT WINDOW [ALL]   WINDOW connections at once; ALL in all, else for
- *ever
+ *	conn client ADDRESS PORT WINDOW [ALL]   WINDOW connections at once; ends after ALL
  *
  * A connection carries a number to the server and back, and stays until WINDOW others are there.
- * The server goes on whatever its clients do, and ends with a message on what no client's death
- * explains. A client ends with status 0 after ALL connections, GONE when the server has gone, 1
- * when something else has failed.
+ * The server goes on whatever its clients do, and ends with a message if something happens that
+ * no client's death explains. A client ends with status 0 after ALL connections, GONE when the
+ * server has gone, 1 when something else has failed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -302,7 +301,7 @@ static void arrived(struct conn *c)
 	w.told++;
 }
 
-/* A QP whose other end has died fails its requests; the CM's event follows. */
+/* If the other end of a QP has died, the QP's requests fail. The CM's event comes later. */
 static void look_at_completions(void)
 {
 	struct ibv_cq *cq;

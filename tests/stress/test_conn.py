@@ -91,7 +91,7 @@ class Conn(TwoHosts):
         self.ends_clean()
 
     def test_the_server_is_killed(self):
-        """Its clients hear of it, each, and leave nothing behind either."""
+        """Each of its clients learns of that, and leaves nothing behind either."""
         rnd = random.Random(2)
         for _ in range(SERVER_KILLS):
             srv = self.start_server()
@@ -100,7 +100,7 @@ class Conn(TwoHosts):
                 some = 2 * rnd.randrange(PROCESSES * (WINDOW - 1))
                 wait_for(lambda: self.counts()['connections'] > some, 'some to connect')
                 srv.kill()
-                # GONE. Those that have come too late are refused, which is the same.
+                # 4 is GONE. A client that came too late is refused, and ends with the same status.
                 for c in clients:
                     r = c.finish()
                     self.assertEqual(r.status, 4, str(r))
@@ -112,7 +112,7 @@ class Conn(TwoHosts):
 
 
     def test_ends_are_stopped(self):
-        """Nobody waits for a client that is stopped, and no connection is lost by a stop."""
+        """Nobody waits for a stopped client, and no connection is lost by a stop."""
         rnd = random.Random(3)
         srv = self.start_server()
         clients = [self.start_client(n % 2, WINDOW) for n in range(PROCESSES)]
@@ -176,7 +176,7 @@ class Conn(TwoHosts):
 
 class Supervisor(TwoHosts):
     def test_the_supervisor_is_killed(self):
-        """Those who wait for an event of a connection wait no longer, in poll() or in the call."""
+        """Programs that wait for an event of a connection, in poll() or in the call, stop waiting."""
         to = self.ADDRESS, str(PORT)
         first, second = ('--host', self.names[0]), ('--host', self.names[1])
         for server, client in ((('rping', '-s', '-p', to[1]), ('rping', '-c', '-a', to[0], '-p', to[1])),
@@ -190,7 +190,7 @@ class Supervisor(TwoHosts):
                          any(e.ended() for e in ends), 'the ends to connect')
                 os.kill(self.status(self.fab)['supervisor'], signal.SIGKILL)
                 for e in ends:
-                    e.finish()  # by that, or by the end of the other one
+                    e.finish()  # it ends because of the kill, or because the other end has ended
             finally:
                 for e in ends:
                     e.kill()
@@ -198,7 +198,10 @@ class Supervisor(TwoHosts):
 
 
     def test_the_supervisor_of_a_lone_listener_is_killed(self):
-        """It has opened no adapter, so that no device thread came with a doorbell page."""
+        """
+        The listener has opened no adapter: it has no doorbell page, with which a device thread would
+        have come.
+        """
         srv = self.fab.start(PROGRAM, 'server', str(PORT), options=('--host', self.names[0]))
         try:
             wait_for(lambda: self.listens(PORT) or srv.ended(), 'the server to listen')

@@ -605,7 +605,7 @@ static void *ring_on(void *arg)
 	return NULL;
 }
 
-/* Installed while other threads are in the engine. */
+/* The program installs its handler while other threads are in the engine. */
 static void while_others_ring(void)
 {
 	pthread_t t[3];

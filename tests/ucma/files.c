@@ -96,7 +96,7 @@ static void do_wait(const struct step *s)
 	result(s->to, poll(&p, 1, world.patience) == 1 ? 0 : 1);
 }
 
-/* Nothing comes: a slow machine can only make this pass. */
+/* No event comes. A slow machine cannot make this step fail. */
 static void do_quiet(const struct step *s)
 {
 	struct pollfd p = {.fd = fd_of(s), .events = POLLIN};

@@ -362,7 +362,7 @@ static void command_step(const struct command *c, int file, char **word, unsigne
 		fire(&k, to);
 }
 
-/* For a thread of its own: no memory that the steps use. */
+/* A second thread calls this, so it uses no memory that the steps use. */
 int step_get_event(int fd, struct rdma_ucm_event_resp *resp)
 {
 	struct {

@@ -320,7 +320,7 @@ static size_t make_address(const char *name, const char *space, uint16_t port, v
 	return 0;
 }
 
-/* `family:N` is one of another family; `none` has none. */
+/* `family:N` is an address whose family has the number N; `none` is no address. */
 size_t world_address(const char *text, void *to, size_t room)
 {
 	struct __kernel_sockaddr_storage all = {0};

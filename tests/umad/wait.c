@@ -454,8 +454,8 @@ static void *late_byte_and_packet(void *arg)
 }
 
 /*
- * The FIFO's byte of a sender that was stopped before it wrote it, while the packet was read: no
- * packet is reported.
+ * A sender was stopped before it wrote its byte to the FIFO, and its packet was read meanwhile.
+ * When the byte comes, no packet is reported.
  */
 static void a_late_byte_is_no_packet(void **state)
 {

@@ -61,8 +61,10 @@ def sources(exts, folders=('src', 'include', 'tests', 'bench', 'examples')):
 
 
 class Part:
-    """A part of the gate, whose time is told at the end, and that of its commands on the processors,
-    which other load does not change (without daemons: supervisors that were started by `up`)."""
+    """
+    A part of the gate. print_times() shows how long it took, and the processor time of its commands, which
+    other load does not change (without the time of daemons: supervisors that `up` has started).
+    """
     began = time.monotonic()
 
     def __init__(self, name):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What a file of src/ exports has a user in another file, or is declared in for_tests.h: its only
-users are tests."""
+"""
+Each symbol that a file of src/ exports has a user in another file, or is declared in for_tests.h
+because only tests use it.
+"""
 import json
 import os
 import re
@@ -52,7 +54,7 @@ def objects(build):
 
 def check_exports(build):
     found = symbols(objects(build))
-    # What other programs call (names in a map may end in a star), and what only tests do.
+    # Symbols that other programs call (names in a map may end in a star), and those that only tests call.
     outside = re.compile('|'.join(['main'] + [w.replace('*', r'\w*') for w in re.findall(
         r'\w+\*?', ' '.join(read(f) for f in sources(('for_tests.h', '.map'), ('src',))))]))
     bad = []

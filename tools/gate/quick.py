@@ -42,10 +42,10 @@ def quick(build, chosen=None):
             result(f'{chosen} is a layer, a suite or a test', False)
             return
         files = tests.targets(build, rows)
-        if files and not chosen:  # most changes are for these: they must link, too
+        if files and not chosen:  # most changes affect these two, so they must link, too
             files += ['softhca', 'src/shim/libsofthca.so']
         if not tests.compile_targets(build, 'gcc', files, first):
             return
-    # More than there are cores: many wait most of their time.
+    # More tests than there are cores: many tests wait most of their time.
     tests.run('tests side by side', build, '', [t for t in rows if t['is_parallel']], CORES * 2)
     tests.run('tests one at a time', build, '', [t for t in rows if not t['is_parallel']], 1)

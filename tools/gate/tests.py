@@ -10,9 +10,8 @@ from .common import CORES, TOP, Part, failed, passed, result, sh, skipped
 
 # Meson looks for ccache by itself only where it may choose the compiler.
 CLANG = {'CC': 'ccache clang' if shutil.which('ccache') else 'clang'}
-# Enough for reports with lines, and a third cheaper to compile than what is debugged by hand; what
-# ends at its first finding is a quarter cheaper again. lld needs a third of the linker's time for
-# 140 programs.
+# These options give reports with line numbers, and compile a third faster than a build for a debugger. To
+# end at the first finding saves another quarter. lld needs a third of the linker's time for 140 programs.
 SANITIZED = ('-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dfuzz=true', '-Ddebug=false',
              '-Doptimization=1', '-Dc_link_args=-fuse-ld=lld', '-Dc_args=-gline-tables-only -fno-sanitize-recover=all')
 
@@ -27,13 +26,16 @@ def suites(test):
 
 
 def of(tests, *words):
-    """Those of a suite, of a layer (engine: engine-cq and others), or of this name."""
+    """The tests of a suite, of a layer (engine: engine-cq and others), or of this name."""
     return [t for t in tests if any(w in suites(t) or t['name'] == w or t['name'].startswith(w + '-')
                                     for w in words)]
 
 
 def targets(build, tests):
-    """The files of the build tree that these tests need; none: all. Only unit tests and fuzzers say."""
+    """
+    The files of the build tree that these tests need; an empty list means all. Only unit tests and
+    fuzzers name their files.
+    """
     if any(not suites(t) <= {'unit', 'fuzz', 'stepped'} for t in tests):
         return []
     files = {t['id']: t['filename'] for t in introspect(build, 'targets')}

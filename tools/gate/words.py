@@ -9,7 +9,7 @@ from .common import TOP, read, result, sources
 
 CITED = re.compile(r'(?<![\w*])([\w./-]*\w\.md)\b(?:\)? (\d+)(?![\w:/-]))?')
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-# Strings come first: an apostrophe or a slash in one begins nothing.
+# Match strings first: an apostrophe or a slash in a string begins no character and no comment.
 TOKEN = re.compile(r'("(?:[^"\\\n]|\\[^\n])*")|/\*.*?\*/|//[^\n]*|\'(?:[^\'\\\n]|\\[^\n])+\'', re.S)
 # A string, or a sentence or clause in it, that begins without a head.
 HEADLESS = re.compile(r'(?:^|[.] )(?:[Ww]ho|[Ww]hose|[Ww]hat|[Oo]f|[Ii]ts) \w|[:;] (?:who|what) \w|^which ')
@@ -71,7 +71,7 @@ def headless_strings(path, text):
 
 
 def check_strings():
-    """All that the library and the program can say to their users."""
+    """Checks all strings that the library and the program can show to their users."""
     files = [f for f in sources(('.c', '.h'), ('src', 'include', 'examples'))
              if not os.path.basename(f).startswith('test_')]
     bad = [b for f in files for b in headless_strings(f, read(f))]

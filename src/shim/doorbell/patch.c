@@ -76,7 +76,9 @@ static bool can_move(void)
 	return r[1] & 1u << 16 && r[1] & 1u << 30;
 }
 
-/* Everything but PKRU and the AMX tiles, which the engine never touches. */
+/*
+ * Finds out how to save all registers but PKRU and the AMX tiles, which the engine never touches.
+ */
 static bool find_xsave(void)
 {
 	const uint64_t leave = UINT64_C(1) << 9 | UINT64_C(1) << 17 | UINT64_C(1) << 18;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the address that a socket gets when it connects to one of a fabric's in 127.0.0.0/8. The
- * machine has a single route there, by its loopback interface, and so takes 127.0.0.1. A host with
- * this interface takes the interface's address, which programs then bind to or tell their peer.
+ * Owns the address that a socket gets when it connects to an address of a fabric in 127.0.0.0/8.
+ * The machine has a single route there, by its loopback interface, and so chooses 127.0.0.1. A real
+ * host with the fabric's interface would choose the interface's address, which programs then bind
+ * to or tell their peer.
  */
 #include "shim/net/net.h"
 #include "fabric/ifaddr.h"
