@@ -305,7 +305,7 @@ static void poll_mode_beside_create_cq(void **state)
 	assert_int_equal(eng_cq_created(&p->t->s, cq->cqn), 0);
 	cq->hw->flags = HW_F_READY;
 	assert_false(eng_poll_doorbells(&p->t->s));
-	assert_int_equal(cq->hw->armed, 0);
+	assert_int_equal(cq->hw->armed & HW_CQ_ARMED, 0);
 }
 
 static const struct t_wr nop = {.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG};

@@ -251,8 +251,7 @@ static void test_interleaved_memory(void **state)
 	skey_make(&k, p->a, 0);
 	u = umr_of(&k, mem_len(&k, n));
 	interleave(&u, p->a);
-	t_expect_done(p->a, MLX5_OPCODE_UMR,
-		      post_raw(p->a, MLX5_OPCODE_UMR, k.mk->key, &u, F_UMR));
+	t_expect_done(p->a, MLX5_OPCODE_UMR, post_raw(p->a, MLX5_OPCODE_UMR, k.mk->key, &u, F_UMR));
 	psv_set(p->a, k.psv[0], &k.mem);
 	memset(at, 0, SIG_AT + TURNS * SIG_STRIDE);
 	transfer(p, MLX5_OPCODE_RDMA_READ, k.mk->key, 0, n, p->b->key, (uintptr_t)from);
