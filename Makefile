@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # make        build into build/ (installs what is missing)
 # make demo   see it work       make check   the whole gate      make install DESTDIR=... PREFIX=/usr/local
-# make quick        what changed, and all unit tests: in seconds
+# make quick        what changed, and the tests that it concerns
 # make check T=fw   the tests of one layer (or suite, or one test), and what they need
-# make check-long   the gate with a minute of fuzzing for each target, 10 000 programs of the model, and every level of optimization
+# make check-long   every test, in both trees: a minute of fuzzing for each target, 10 000 programs of the model, every level of optimization
 # make check-ship   build packages, image and CI steps, and use them in a Debian of their own: a part of check-long
 # make oracle       compare the answers to raw calls with those of a real kernel, in a virtual machine: a part of check-long
 # make check-slow   its tests as a machine ten times slower would run them
-# make install-program   install without building the tests first
 # make uninstall    remove what install has installed, with the same DESTDIR and PREFIX
 # make help         these lines
 # make fuzz T=ioctl SECONDS=600   one fuzz target: fw devx ioctl write wqe umad rmpp ucma netlink
@@ -20,12 +19,12 @@ deps:
 	@tools/deps
 
 configured:
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) --prefix=$(PREFIX) >$(BUILD).log 2>&1 || \
-		{ cat $(BUILD).log; false; }
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >$(BUILD).log 2>&1 || { cat $(BUILD).log; false; }
 	@rm -f $(BUILD).log
 
+# What users run, without tests and measurements.
 build: deps configured
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) program
 
 demo: build
 	@tools/demo $(BUILD)
@@ -33,55 +32,51 @@ demo: build
 deps-all:
 	@tools/deps all
 
-quick: deps-all configured
+quick: deps-all
 	@tools/check --quick $(BUILD)
 
-check: deps-all configured
+check: deps-all
 	@tools/check $(if $(T),--tests $(T)) $(BUILD)
 
-check-long: export SOFTHCA_FUZZ_SECONDS = 60
-check-long: export SOFTHCA_STRESS_SECONDS = 60
-check-long: export SOFTHCA_MODEL_PROGRAMS = 10000
-check-long: export SOFTHCA_LEVELS = all
-check-long: check check-ship oracle
+check-long: check-all check-ship oracle
+
+check-all: deps-all
+	@SOFTHCA_FUZZ_SECONDS=60 SOFTHCA_STRESS_SECONDS=60 SOFTHCA_MODEL_PROGRAMS=10000 tools/check --long $(BUILD)
 
 # As root: it makes a Debian to install the packages into.
-check-ship: deps-all configured
+check-ship: deps-all build
 	@tools/deps ship
-	@ninja -C $(BUILD) $(PROGRAM)
 	@/usr/bin/python3 tests/ship/ship.py $(PARTS)
 
 # Needs qemu and a kernel image (see tests/oracle/boot), and is skipped without them.
-oracle: deps configured
-	@ninja -C $(BUILD) $(PROGRAM) $(ORACLE)
+oracle: deps-all configured
+	@meson configure $(BUILD) -Dtests=true
+	@ninja -C $(BUILD) program $(ORACLE)
 	@tests/oracle/oracle.py $(BUILD) || [ $$? = 77 ]
 
 # The build is not what is to be slow.
-check-slow: deps-all configured
+check-slow: deps-all
 	@tools/check --build-only $(BUILD)
 	@tools/slow tools/check --tests-only $(BUILD)
 
 SECONDS ?= 60
-fuzz: deps
+fuzz: deps-all
 	@test -f build-asan/build.ninja || CC=clang meson setup build-asan -Db_sanitize=address,undefined \
 		-Db_lundef=false -Dfuzz=true -Ddebug=false -Doptimization=1 -Dc_args=-gline-tables-only >/dev/null
-	@meson configure build-asan -Dfuzz=true
+	@meson configure build-asan -Dfuzz=true -Dtests=true
 	@ninja -C build-asan >/dev/null
 	@tests/fuzz/run.py build-asan $(or $(T),ioctl) $(SECONDS)
 
 # The prefix is asked for here, whatever the tree was built for: the program knows where its library is.
-install: build
+install: deps configured
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) program
 	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 
-# Without the tests, which take most of the time to build.
-PROGRAM = softhca src/shim/libsofthca.so src/devx/libdevx.so.1.0.0 src/devx/libdevx.a
+# Its name while `make` built the tests, too.
+install-program: install
+
 ORACLE = tests/abi/abi tests/abi/files tests/ucma/ucma_rows tests/oracle/oracle_random tests/oracle/umad/oracle_umad
-install-program: deps configured
-	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
-	@ninja -C $(BUILD) $(PROGRAM)
-	@meson install -C $(BUILD) --no-rebuild $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 
 uninstall: build
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
@@ -95,4 +90,4 @@ clean:
 
 # One after the other, also with -j: the packages are installed first.
 .NOTPARALLEL:
-.PHONY: all deps deps-all configured build demo quick check check-long check-slow check-ship oracle fuzz install install-program uninstall help clean
+.PHONY: all deps deps-all configured build demo quick check check-all check-long check-slow check-ship oracle fuzz install install-program uninstall help clean

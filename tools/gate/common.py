@@ -41,6 +41,26 @@ def on_all_cores(function, items):
         return list(pool.map(work, items))
 
 
+def null_call():
+    """Nanoseconds of a system call that does nothing: the least of some rounds, less what Python needs."""
+    def per_call(function):
+        rounds = []
+        for _ in range(20):
+            start = time.perf_counter_ns()
+            for _ in range(500):
+                function()
+            rounds.append((time.perf_counter_ns() - start) / 500)
+        return min(rounds)
+
+    return max(0, per_call(os.getppid) - per_call(int))
+
+
+def machine():
+    """What a reader of a failure must know of the machine, in some words."""
+    return (f'{CORES} cores, load {os.getloadavg()[0]:.1f}, a null system call costs {null_call():.0f} ns, '
+            f'kernel {os.uname().release}')
+
+
 def result(name, ok, why=''):
     (passed if ok else failed).append(name)
     print(f"{'ok  ' if ok else 'FAIL'} {name}" + (f'\n{why}' if not ok and why else ''), flush=True)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Seconds instead of minutes: what changed is looked at, and unit tests alone are built and run."""
+"""A minute instead of many: what changed is looked at, and the tests that this concerns are built and run."""
 import os
+import re
 
 from . import layers, source, tests, words
-from .common import CORES, TOP, Part, result, sh
+from .common import CORES, TOP, Part, read, result, sh
 
+# Where a layer's tests have other names than it.
+TESTS_OF = {'shim': ('shim', 'trap'), 'super': ('e2e-cli',), 'cli': ('e2e-cli', 'e2e-logs'), 'fabric': ('fabric', 'subnet')}
 FOLDERS = ('src/', 'include/', 'tests/', 'bench/', 'examples/')
 
 
@@ -17,8 +20,36 @@ def changed():
     return [f for f in sorted(set(out)) if os.path.isfile(os.path.join(TOP, f))]
 
 
-def static():
-    files = changed()
+def programs_of(build, files):
+    """The executables that are built of one of these files."""
+    return [t for t in tests.introspect(build, 'targets') if t['type'] == 'executable' and
+            any(os.path.relpath(s, TOP) in files for part in t['target_sources'] for s in part['sources'])]
+
+
+def uses(test, programs, files):
+    """Is it one of the programs, or a module among these files, or one beside a program that names it?"""
+    module = next((os.path.relpath(os.path.normpath(w), TOP) for w in test['cmd'] if w.endswith('.py')), None)
+    return (module in files or
+            any({p['id'], *p['filename']} & {*test['cmd'], *test['depends']} for p in programs) or
+            module and any(os.path.dirname(p['defined_in']) == os.path.join(TOP, os.path.dirname(module)) and
+                           re.search(rf"\b{p['name']}\b", read(module)) for p in programs))
+
+
+def concerned(build, rows, files):
+    """
+    The tests of the layers to which these files belong, and those that use one of them; without a change, all unit
+    tests. Not those that take minutes.
+    """
+    rows = [t for t in rows if not tests.suites(t) & {'long', 'steps'}]
+    if not files:
+        return tests.of(rows, 'unit', 'docs')
+    layer = {f.split('/')[1] for f in files if f.startswith('src/')}
+    words = [w for n in layer for w in TESTS_OF.get(n, (n,))] + ['docs'] * any(f.endswith(('.md', '.1')) for f in files)
+    programs = programs_of(build, files)
+    return [t for t in rows if t in tests.of(rows, *words) or uses(t, programs, files)]
+
+
+def static(files):
     with Part('format, layers, words, headers that changed'):
         source.check_format([f for f in files if f.startswith(FOLDERS) and f.endswith(('.c', '.h'))])
         layers.check_layering()
@@ -31,20 +62,22 @@ def static():
 
 
 def quick(build, chosen=None):
-    """All unit tests, or the chosen ones (a layer, a suite, a name)."""
+    """The tests that the change concerns, or the chosen ones (a layer, a suite, a name)."""
+    files = changed()
     if not chosen:
-        static()
+        static(files)
     with Part('build'):
-        first = tests.setup(build)
-        rows = [] if first and first.returncode else tests.introspect(build, 'tests')
-        rows = tests.of(rows, chosen or 'unit')
+        first = tests.setup(build, '-Dtests=true')
+        if first and first.returncode:
+            tests.compile_targets(build, 'gcc', first=first)
+            return
+        rows = tests.introspect(build, 'tests')
+        rows = tests.of(rows, chosen) if chosen else concerned(build, rows, files)
         if chosen and not rows:
             result(f'{chosen} is a layer, a suite or a test', False)
             return
-        files = tests.targets(build, rows)
-        if files and not chosen:  # most changes affect these two, so they must link, too
-            files += ['softhca', 'src/shim/libsofthca.so']
-        if not tests.compile_targets(build, 'gcc', files, first):
+        # Most changes affect the program, so it must link, too.
+        if not tests.compile_targets(build, 'gcc', [*tests.targets(build, rows), 'program'], first):
             return
     # More tests than there are cores: many tests wait most of their time.
     tests.run('tests side by side', build, '', [t for t in rows if t['is_parallel']], CORES * 2)

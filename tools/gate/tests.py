@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Choose tests of a build tree, build what they need, run them, and count their cases."""
+import fnmatch
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 
-from .common import CORES, TOP, Part, failed, passed, result, sh, skipped
+from .common import CORES, TOP, Part, failed, machine, passed, read, result, sh, skipped
 
+# Warnings of other compilers fail nobody's build and no gate.
+DEVELOPED_WITH = ('gcc 12', 'clang 14')
 # Meson looks for ccache by itself only where it may choose the compiler.
 CLANG = {'CC': 'ccache clang' if shutil.which('ccache') else 'clang'}
-# These options give reports with line numbers, and compile a third faster than a build for a debugger. To
-# end at the first finding saves another quarter. lld needs a third of the linker's time for 140 programs.
+# These options give reports with line numbers, and compile in half of the time that -O1 takes. To end at the
+# first finding saves another quarter. lld needs a third of the linker's time for 140 programs.
 SANITIZED = ('-Db_sanitize=address,undefined', '-Db_lundef=false', '-Dfuzz=true', '-Ddebug=false',
-             '-Doptimization=1', '-Dc_link_args=-fuse-ld=lld', '-Dc_args=-gline-tables-only -fno-sanitize-recover=all')
+             '-Doptimization=0', '-Dtests=true', '-Dc_link_args=-fuse-ld=lld', '-Dc_args=-fno-sanitize-recover=all')
 
 
 def introspect(build, what):
@@ -21,8 +25,24 @@ def introspect(build, what):
                                      stdout=subprocess.PIPE).stdout)
 
 
+def left_out():
+    """The lines of tests/long.txt: a word and a pattern of names."""
+    lines = [line.split('#')[0].split(' - ')[0].split() for line in read('tests/long.txt').splitlines()]
+    return [(words[0], name) for words in lines if words for name in words[1:]]
+
+
+LEFT_OUT = left_out()
+
+
 def suites(test):
-    return {s.rsplit(':', 1)[-1] for s in test['suite']}
+    """Those of its meson.build, without the project's name, and the words of tests/long.txt."""
+    return ({s.rsplit(':', 1)[-1] for s in test['suite']} |
+            {word for word, name in LEFT_OUT if fnmatch.fnmatch(test['name'], name)})
+
+
+def check_left_out(rows):
+    bad = [name for _, name in LEFT_OUT if not any(fnmatch.fnmatch(t['name'], name) for t in rows)]
+    result('tests: tests/long.txt names tests that exist', not bad, '\n'.join(bad))
 
 
 def of(tests, *words):
@@ -31,32 +51,65 @@ def of(tests, *words):
                                     for w in words)]
 
 
+def files_of(build, tests):
+    """The files of the build tree on which these tests say that they depend."""
+    files = {t['id']: t['filename'] for t in introspect(build, 'targets')}
+    return {f for t in tests for d in t['depends'] for f in files[d]}
+
+
 def targets(build, tests):
     """
-    The files of the build tree that these tests need; an empty list means all. Only unit tests and
-    fuzzers name their files.
+    The files of the build tree that these tests need. Only unit tests and fuzzers name all of theirs; with
+    others it is all but what tests that are not among these name.
     """
-    if any(not suites(t) <= {'unit', 'fuzz', 'stepped'} for t in tests):
-        return []
-    files = {t['id']: t['filename'] for t in introspect(build, 'targets')}
     top = os.path.join(TOP, build)
-    return sorted({os.path.relpath(f, top) for t in tests for d in t['depends'] for f in files[d]})
+    files = files_of(build, tests)
+    if any(suites(t).isdisjoint({'unit', 'fuzz'}) for t in tests):
+        others = files_of(build, [t for t in introspect(build, 'tests') if t not in tests])
+        files |= {f for t in introspect(build, 'targets') if t['build_by_default'] for f in t['filename']
+                  if f not in others}
+    return sorted(os.path.relpath(f, top) for f in files)
+
+
+def has(options, arg):
+    name, value = arg.removeprefix('-D').split('=', 1)
+    now = options.get(name)
+    return value == (' '.join(now) if isinstance(now, list) else str(now).lower())
 
 
 def setup(build, *args, env=None):
-    """Configure a tree that may be there already."""
+    """Configure a tree that may be there already: only if it has not these options, as ninja would begin anew."""
     if not os.path.exists(os.path.join(TOP, build, 'build.ninja')):
         return sh(['meson', 'setup', build, *args], env=dict(os.environ, **(env or {})))
-    return sh(['meson', 'configure', build, *args]) if args else None
+    options = {o['name']: o['value'] for o in introspect(build, 'buildoptions')}
+    return None if all(has(options, a) for a in args) else sh(['meson', 'configure', build, *args])
 
 
 def compile_targets(build, name, files=(), first=None, run_it=sh):
-    """first: the result of setup(). run_it: runs the command, perhaps at a lower priority."""
+    """
+    first: the result of setup(). run_it: runs the command, perhaps at a lower priority. A warning is a failure
+    with the compilers that this is developed with; others may find what they like.
+    """
     r = first
     if r is None or r.returncode == 0:
         r = run_it(['ninja', '-C', build, '-j', str(CORES), *files])
     result(f'build: {name}', r.returncode == 0, r.stdout[-3000:])
+    warned = re.findall(r'^.*\bwarning: .*$', r.stdout, re.M)
+    if warned and compiler(build) in DEVELOPED_WITH:
+        result(f'build: {name}: no warnings', False, '\n'.join(warned)[-3000:])
+    elif warned:
+        print(f'note: {name}: {len(warned)} warnings')
     return r.returncode == 0
+
+
+def compiler(build):
+    """Such as "gcc 12"."""
+    with open(os.path.join(TOP, build, 'compile_commands.json'), encoding='utf-8') as f:
+        words = shlex.split(json.load(f)[0]['command'])
+    name = next(w for w in words if not w.endswith('ccache'))
+    first = sh([name, '--version']).stdout.split('\n', 1)[0]
+    version = re.search(r'(\d+)\.\d+\.\d+\S*$', first)
+    return f"{'clang' if 'clang' in first else 'gcc'} {version.group(1) if version else '?'}"
 
 
 # All cases of a module, and those of some names in it.
@@ -85,14 +138,23 @@ def check_parts(rows):
                not r.returncode and not r.stdout.strip(), r.stdout)
 
 
+durations = []  # of each test that has run: seconds, name
+
+
+def print_slowest():
+    if durations:
+        print('slowest: ' + ', '.join(f'{name} {s:.0f} s' for s, name in sorted(durations, reverse=True)[:10]))
+
+
 def unittest_failures(out):
     return sum(int(x) for x in re.findall(r'(?:failures|errors)=(\d+)', out))
 
 
-def count(test, label):
+def count(test, label, build):
     """A meson test may hold many cases: count what its runner (cmocka, unittest) says it ran."""
     out = (test.get('stdout') or '') + '\n' + (test.get('stderr') or '')
     name = f"{label}{test['name']}"
+    durations.append((test['duration'], name))
     if test['result'] == 'SKIP':
         skipped.append((name, out.strip().splitlines()[-1] if out.strip() else ''))
         print(f'skip {name}')
@@ -117,7 +179,8 @@ def count(test, label):
         return
     bad = unittest_failures(out) or len(re.findall(r'^\[  FAILED  \] \w+$', out, re.M)) or 1
     failed.extend([name] * bad)
-    print(f"FAIL {name} ({test['result']})\n" + '\n'.join(out.splitlines()[-60:]), flush=True)
+    print(f"FAIL {name} ({test['result']})\n" + '\n'.join(out.splitlines()[-60:]) +
+          f"\nhere: {machine()}\nalone: meson test -C {build} --no-rebuild -v {test['name']}", flush=True)
 
 
 def run(part, build, label, tests, at_once):
@@ -140,7 +203,7 @@ def run_logged(build, label, tests, at_once):
     if os.path.exists(log):
         with open(log, encoding='utf-8') as f:
             for line in f:
-                count(json.loads(line), label)
+                count(json.loads(line), label, build)
                 told += 1
     if told != len(tests):
         result(f'{label}tests of {build}: {told} of {len(tests)} ran', False, r.stdout[-2000:])
