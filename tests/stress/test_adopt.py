@@ -57,6 +57,13 @@ class Adopted(Case):
     def test_a_child_has_stores_in_their_order(self):
         self.case('order')
 
+    def test_keys_while_descriptors_come_and_go(self):
+        """One key in ten was never adopted where a closed descriptor counted as one that keeps pages."""
+        self.case('keys', '50')
+
+    def test_forks_while_descriptors_come_and_go(self):
+        self.case('order', '50', 'descriptors')
+
     def test_no_descriptor_is_free(self):
         self.case('descriptors')
 
