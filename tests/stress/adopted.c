@@ -301,9 +301,10 @@ static int case_order(int argc, char **argv)
 		double since = rc_now();
 		pid_t pid;
 
-		written(mr);
-		while (both.own == own || !is_adopted(mem))
+		do {
 			CHECK(rc_now() - since < RC_HANGS);
+			written(mr);
+		} while (both.own == own || !is_adopted(mem));
 		pid = fork();
 		CHECK(pid >= 0);
 		if (!pid && *both.adopted < both.own)
@@ -348,9 +349,11 @@ static int case_hidden(int argc, char **argv)
 }
 
 static int from_nobody[2];
+static _Atomic pid_t receiver;
 
 static void *receives(void *arg)
 {
+	atomic_store(&receiver, gettid());
 	return (void *)recv(from_nobody[0], arg, 64, 0);
 }
 
@@ -364,7 +367,8 @@ static int case_busy(int argc, char **argv)
 
 	CHECK(!socketpair(AF_UNIX, SOCK_DGRAM, 0, from_nobody));
 	CHECK(!pthread_create(&t, NULL, receives, page_of(mem)));
-	usleep(50000); /* a thread that is not there yet makes the case easier */
+	while (!atomic_load(&receiver) || rc_state(atomic_load(&receiver)) != 'S')
+		sched_yield();
 	drop(mem);
 	CHECK(send(from_nobody[1], mem + SIZE - 64, 64, 0) == 64);
 	CHECK(!pthread_join(t, &got) && (long)got == 64);

@@ -16,8 +16,6 @@ SECONDS = float(os.environ.get('SOFTHCA_STRESS_SECONDS', 5))
 PROGRAM = os.path.join(BUILD, 'tests', 'stress', 'stress_adopt')
 
 
-# It is not in make check yet: how often memory is adopted in 5 s depends on the machine.
-@unittest.skipUnless(SECONDS >= 60, 'a part of make check-long')
 class Adopt(Case):
     def run_in(self, *args):
         with Fabric() as fab:
