@@ -48,7 +48,7 @@ static struct {
 	 */
 	_Atomic uint32_t in_fork;
 	bool unwaited;       /* pieces are being given back that other processes may still use */
-	uint64_t pins_until; /* a descriptor that pins was found: when to look again */
+	uint64_t pins_until; /* pages may be pinned: when to look again */
 	struct adopt_piece piece[ADOPT_OWN_MAX];
 	uint32_t runs;
 	struct run run[ADOPT_OWN_MAX]; /* each has pages, except the one that is being taken */
@@ -286,23 +286,6 @@ static bool run_leaves(const struct run *r)
 	return false;
 }
 
-/*
- * A descriptor may be closed again: the process is asked about after a while, and its keys are not
- * barred. 0; -EBUSY: not now.
- */
-static int pins_prevent(void)
-{
-	uint64_t now = clock_now_ns();
-	enum adopt_pins found;
-
-	if (now < own.pins_until)
-		return -EBUSY;
-	found = adopt_look_pins();
-	if (found == ADOPT_PINS)
-		own.pins_until = now + PINS_NS;
-	return found == ADOPT_PINS_NOT ? 0 : -EBUSY;
-}
-
 /* 0; -EBUSY: not now; -EINVAL: never. */
 static int may_take(uint64_t from, uint64_t to)
 {
@@ -312,6 +295,11 @@ static int may_take(uint64_t from, uint64_t to)
 		return adopt_passes(r) ? -EBUSY : -EINVAL;
 	if (adopt_look_limited())
 		return -EINVAL;
+	if (adopt_look_pins() != ADOPT_PINS_NOT) {
+		/* The descriptor may be closed again, so the key is not barred. */
+		own.pins_until = clock_now_ns() + PINS_NS;
+		return -EBUSY;
+	}
 	switch (adopt_look_asleep(own.s, from, to, NULL, NULL)) {
 	case ADOPT_SLEEP_NONE:
 		return 0;
@@ -615,14 +603,11 @@ int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t l
 	if (!mem_guard_armed || s != own.s)
 		return 0;
 	mask = own_lock();
-	if (own.forks) {
+	if (own.forks || clock_now_ns() < own.pins_until)
 		rc = -EBUSY;
-	} else if (!atomic_load(&own.never) && !has_ended(k) &&
-		   !(atomic_load(&k->run->heat) & ADOPT_BARRED)) {
-		rc = pins_prevent();
-		if (!rc)
-			rc = take_batch(k, va, len);
-	}
+	else if (!atomic_load(&own.never) && !has_ended(k) &&
+		 !(atomic_load(&k->run->heat) & ADOPT_BARRED))
+		rc = take_batch(k, va, len);
 	if (rc < 0 && rc != -EBUSY)
 		atomic_store(&k->run->heat, ADOPT_BARRED);
 	if (rc == -EDEADLK)
