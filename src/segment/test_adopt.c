@@ -261,7 +261,7 @@ static void a_descriptor_that_becomes_another_file_is_asked_again(void **state)
 	int pipes[2];
 
 	assert_int_equal(pipe2(pipes, O_DIRECT), 0); /* it has packets */
-	changed(a_file, pipes[1]); /* the end with the flag */
+	changed(a_file, pipes[1]);                   /* the end with the flag */
 	changed(a_socket, pipes[1]);
 	close(pipes[0]);
 	close(pipes[1]);
