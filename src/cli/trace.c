@@ -34,13 +34,14 @@ static int high_copy(int fd)
 
 static int open_output(const char *file)
 {
+	int fd, copy, flags;
 	struct stat st;
-	int fd, copy;
 
 	if (!file) {
+		flags = fcntl(STDERR_FILENO, F_GETFL);
 		/* Append, so that the command's own output there does not overwrite our lines. */
-		if (!fstat(STDERR_FILENO, &st) && S_ISREG(st.st_mode))
-			fcntl(STDERR_FILENO, F_SETFL, fcntl(STDERR_FILENO, F_GETFL) | O_APPEND);
+		if (flags >= 0 && !fstat(STDERR_FILENO, &st) && S_ISREG(st.st_mode))
+			fcntl(STDERR_FILENO, F_SETFL, flags | O_APPEND);
 		return high_copy(STDERR_FILENO);
 	}
 	fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOCTTY | O_CLOEXEC, 0666);

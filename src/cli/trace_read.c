@@ -149,12 +149,14 @@ static void reader_free(struct trace_reader *r)
 
 static int start(struct trace_reader *r)
 {
+	int err, flags;
 	sigset_t all, old;
-	int err;
 
 	if (r->stop < 0 || r->stuck < 0)
 		return errno;
-	fcntl(r->fd, F_SETFL, fcntl(r->fd, F_GETFL) | O_NONBLOCK);
+	flags = fcntl(r->fd, F_GETFL);
+	if (flags < 0 || fcntl(r->fd, F_SETFL, flags | O_NONBLOCK) < 0)
+		return errno;
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	err = pthread_create(&r->thread, NULL, read_all, r);

@@ -28,7 +28,7 @@ int hw_memic_open(const struct seg *s, const uint8_t *bytes, uint64_t len)
 	char path[32];
 	int fd, r;
 
-	fmt(path, sizeof(path), "/proc/self/fd/%d", s->fd);
+	fmt(path, sizeof(path), "/proc/thread-self/fd/%d", s->fd);
 	fd = sys_openat(AT_FDCWD, path, O_RDWR | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fd;
@@ -42,5 +42,5 @@ bool hw_memic_mapped(const struct seg *s, const uint8_t *bytes, uint64_t len)
 {
 	struct flock l = bytes_of(s, bytes, len, F_WRLCK);
 
-	return !sys_fcntl(s->fd, F_OFD_GETLK, (long)&l) && l.l_type != F_UNLCK;
+	return sys_fcntl(s->fd, F_OFD_GETLK, (long)&l) < 0 || l.l_type != F_UNLCK;
 }

@@ -62,11 +62,22 @@ static void a_fork_child_keeps_it(void **state)
 	assert_false(is_mapped(s, 0));
 }
 
+/* Else its bytes could get another owner. */
+static void what_cannot_be_asked_counts_as_mapped(void **state)
+{
+	struct seg s = *(struct seg *)*state;
+
+	assert_false(is_mapped(&s, 0));
+	s.fd = -1;
+	assert_true(is_mapped(&s, 0));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mark_lasts_as_long_as_its_mappings),
 		cmocka_unit_test(a_fork_child_keeps_it),
+		cmocka_unit_test(what_cannot_be_asked_counts_as_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, test_seg_setup, test_seg_teardown);

@@ -154,7 +154,7 @@ static int take_eventfd(struct devx_event_file *f, int fd)
 	long n;
 	int *fds;
 
-	fmt(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fmt(path, sizeof(path), "/proc/thread-self/fd/%d", fd);
 	n = fd < 0 ? -EBADF : sys_readlink(path, name, sizeof(name));
 	if (n < 0)
 		return uv_no(-EBADF, "FD_NUM is no open file");

@@ -361,18 +361,20 @@ static int cm_get(struct nl_req *q, uint32_t hca, struct cm_list *l)
 	int fd = q->d->cm_ids(q->d->to.arg, hca);
 	struct stat st;
 	void *p;
+	int r;
 
 	*l = (struct cm_list){0};
 	if (fd < 0)
 		return fd;
-	if (!sys_fstat(fd, &st) && st.st_size > 0) {
+	r = sys_fstat(fd, &st);
+	if (!r && st.st_size > 0) {
 		p = sys_mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (!sys_is_err(p))
 			*l = (struct cm_list){p, (size_t)st.st_size / sizeof(*l->id),
 					      (size_t)st.st_size};
 	}
 	sys_close(fd);
-	return st.st_size > 0 && !l->id ? -ENOMEM : 0;
+	return r ? r : st.st_size > 0 && !l->id ? -ENOMEM : 0;
 }
 
 static void cm_put(struct cm_list *l)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 #include "fabric/fabric.h"
 #include "nldev/priv.h"
 #include "umad/test.h"
@@ -89,6 +90,14 @@ static int answer(void *arg, const void *data, size_t n)
 static int no_ids(void *arg, uint32_t hca)
 {
 	return memfd_create("ids", MFD_CLOEXEC);
+}
+
+static int closed_ids(void *arg, uint32_t hca)
+{
+	int fd = no_ids(arg, hca);
+
+	close(fd);
+	return fd;
 }
 
 static struct nldev kernel = {
@@ -182,6 +191,17 @@ static void answers(void **state)
 	add(&q, RDMA_NLDEV_ATTR_CHARDEV_TYPE, "rdma_cm", 8);
 	assert_int_equal(ask(&q), 0);
 	assert_int_equal(got.answers, 1);
+}
+
+static void ids_that_cannot_be_read_are_an_error(void **state)
+{
+	struct request q = make(RDMA_NLDEV_CMD_RES_CM_ID_GET, NLM_F_DUMP);
+
+	add32(&q, RDMA_NLDEV_ATTR_DEV_INDEX, 1);
+	assert_int_equal(ask(&q), 0);
+	kernel.cm_ids = closed_ids;
+	assert_int_equal(ask(&q), -EBADF);
+	kernel.cm_ids = no_ids;
 }
 
 static void needs_privilege(void **state)
@@ -285,10 +305,15 @@ static void any_length(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_command),   cmocka_unit_test(answers),
-		cmocka_unit_test(needs_privilege), cmocka_unit_test(other_clients),
-		cmocka_unit_test(extended_acks),   cmocka_unit_test(one_dump_at_a_time),
-		cmocka_unit_test(any_bytes),       cmocka_unit_test(any_length),
+		cmocka_unit_test(every_command),
+		cmocka_unit_test(answers),
+		cmocka_unit_test(ids_that_cannot_be_read_are_an_error),
+		cmocka_unit_test(needs_privilege),
+		cmocka_unit_test(other_clients),
+		cmocka_unit_test(extended_acks),
+		cmocka_unit_test(one_dump_at_a_time),
+		cmocka_unit_test(any_bytes),
+		cmocka_unit_test(any_length),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -147,8 +147,11 @@ void adopt_forked(void);
 void adopt_maps_keep(void);
 void adopt_maps_forked(void);
 
-/* May the pages of [from, to) be adopted? See doc/internals/adoption.md for the rules. */
-bool adopt_maps_allow(uint64_t from, uint64_t to);
+/*
+ * May the pages of [from, to) be adopted? 1, 0, or -errno: it cannot be seen. See
+ * doc/internals/adoption.md for the rules. `s`: has the spare descriptor, or NULL.
+ */
+int adopt_maps_allow(struct seg *s, uint64_t from, uint64_t to);
 /* 1: [from, to) is still a mapping of `fd` at `offset`; 0: it is not; -EBUSY: it cannot be seen. */
 int adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset);
 /* Is the range of the segment mapped outside of this process's mapping of the whole? */

@@ -7,6 +7,7 @@
 #include "segment/adopt_priv.h"
 #include "segment/look.h"
 #include "util/fmt.h"
+#include "util/point.h"
 #include "util/sys.h"
 
 #include <asm/termbits.h>
@@ -23,48 +24,104 @@
 
 /* ---- descriptors */
 
-/* Terminals, and the memory devices of Documentation/admin-guide/devices.txt in the kernel. */
-static bool is_harmless_device(int fd, dev_t dev)
-{
-	struct termios t;
+#define CHANGES_MAX 16 /* how often the file of a number may change while it is asked about */
 
-	return major(dev) == 1 || !sys_ioctl(fd, TCGETS, &t);
+static struct adopt_kept fds = {.fd = -1};
+
+void adopt_look_keep(void)
+{
+	adopt_keep_open(&fds, "/proc/self/fd", O_DIRECTORY);
 }
 
-static bool is_socket_of_pages(int fd)
+void adopt_look_forked(void)
 {
-	int family = 0;
-	socklen_t len = sizeof(family);
+	adopt_keep_drop(&fds);
+}
 
-	return !sys_call(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, &family, &len) &&
-	       family == AF_XDP;
+/* The memory devices and terminals of Documentation/admin-guide/devices.txt in the kernel. */
+static bool is_harmless(dev_t dev)
+{
+	return major(dev) == 1 || major(dev) == 4 || major(dev) == 5 ||
+	       (major(dev) >= 136 && major(dev) <= 143);
 }
 
 /*
- * Drivers of devices pin pages and tell nobody, and so do files that are read past the cache. A
- * pipe with O_DIRECT has packets instead of bytes.
+ * r: the result of a question that says `pins`. A descriptor that was closed since it was listed,
+ * and perhaps used again, keeps no pages.
  */
-static bool may_pin(int fd, const char *path)
+static enum adopt_pins answer(long r, bool pins)
 {
-	char name[32];
-	struct stat st;
-	ssize_t n;
+	if (r == -EBADF || r == -ENOENT || r == -ENOTSOCK)
+		return ADOPT_PINS_NOT;
+	return r < 0 ? ADOPT_PINS_UNKNOWN : pins ? ADOPT_PINS : ADOPT_PINS_NOT;
+}
 
-	if (sys_fstat(fd, &st))
-		return false;
-	if (S_ISCHR(st.st_mode))
-		return !is_harmless_device(fd, st.st_rdev);
-	if (S_ISBLK(st.st_mode))
-		return true;
-	if (S_ISSOCK(st.st_mode))
-		return is_socket_of_pages(fd);
-	if (S_ISREG(st.st_mode) && sys_fcntl(fd, F_GETFL, 0) & O_DIRECT)
-		return true;
-	n = sys_readlink(path, name, sizeof(name) - 1);
-	if (n < 0)
-		return false;
-	name[n] = '\0';
-	return !strcmp(name, "anon_inode:[io_uring]");
+/* Drivers of devices pin pages and tell nobody. Other terminals, as those on USB, do not. */
+static enum adopt_pins device_pins(int fd)
+{
+	struct termios t;
+	int r = sys_ioctl(fd, TCGETS, &t);
+
+	return r && r != -EBADF ? ADOPT_PINS : ADOPT_PINS_NOT;
+}
+
+static enum adopt_pins socket_pins(int fd)
+{
+	int family = 0;
+	socklen_t len = sizeof(family);
+	long r = sys_call(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, &family, &len);
+
+	return answer(r, family == AF_XDP);
+}
+
+/* A pipe with O_DIRECT has packets instead of bytes. */
+static enum adopt_pins file_pins(int dir, int fd, const char *name, mode_t mode)
+{
+	char what[32];
+	long r = sys_fcntl(fd, F_GETFL, 0);
+
+	if (r < 0 || r & O_PATH)
+		return answer(r, false);
+	if (S_ISBLK(mode) || (S_ISREG(mode) && r & O_DIRECT))
+		return ADOPT_PINS;
+	r = sys_call(SYS_readlinkat, dir, name, what, sizeof(what) - 1);
+	if (r < 0) /* a name longer than PATH_MAX is a file's */
+		return answer(r == -ENAMETOOLONG ? 0 : r, false);
+	what[r] = '\0';
+	return answer(0, !strcmp(what, "anon_inode:[io_uring]"));
+}
+
+static enum adopt_pins ask(int dir, int fd, const char *name, struct stat *st)
+{
+	int r = sys_fstat(fd, st);
+
+	POINT("look-descriptor");
+	if (r)
+		return answer(r, false);
+	if (S_ISCHR(st->st_mode))
+		return is_harmless(st->st_rdev) ? ADOPT_PINS_NOT : device_pins(fd);
+	if (S_ISSOCK(st->st_mode))
+		return socket_pins(fd);
+	return file_pins(dir, fd, name, st->st_mode);
+}
+
+/*
+ * Another thread may close the descriptor at any time, or open another file by this number: what
+ * was found counts if the file is the same before and after. What is opened now has no pages yet.
+ */
+static enum adopt_pins descriptor_pins(int dir, int fd, const char *name)
+{
+	struct stat st, now;
+
+	for (int i = 0; i < CHANGES_MAX; i++) {
+		enum adopt_pins found = ask(dir, fd, name, &st);
+
+		if (found != ADOPT_PINS)
+			return found;
+		if (!sys_fstat(fd, &now) && now.st_dev == st.st_dev && now.st_ino == st.st_ino)
+			return ADOPT_PINS;
+	}
+	return ADOPT_PINS_UNKNOWN;
 }
 
 struct dent { /* linux_dirent64 */
@@ -85,27 +142,47 @@ static int number_of(const char *s)
 	return v;
 }
 
-bool adopt_look_pins(void)
+static enum adopt_pins any_pins(int dir)
 {
+	enum adopt_pins found = ADOPT_PINS_NOT, one;
 	_Alignas(8) char buf[1024];
-	bool found = false;
-	char path[64];
-	long n = 0;
-	int dir = sys_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	bool some = false;
+	long n;
 
-	if (dir < 0)
-		return true;
-	while (!found && (n = sys_call(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
-		for (long at = 0; at < n && !found;) {
+	while ((n = sys_call(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
+		for (long at = 0; at < n;) {
 			const struct dent *d = (const struct dent *)(buf + at);
 			int fd = number_of(d->name);
 
 			at += d->len;
-			fmt(path, sizeof(path), "/proc/self/fd/%s", d->name);
-			found = fd >= 0 && may_pin(fd, path);
+			if (fd < 0)
+				continue;
+			some = true;
+			one = descriptor_pins(dir, fd, d->name);
+			if (one == ADOPT_PINS)
+				return one;
+			if (one == ADOPT_PINS_UNKNOWN)
+				found = one;
 		}
-	sys_close(dir);
-	return found || n < 0;
+	/* A thread that has ended has no descriptors; this folder is one. */
+	return n < 0 || !some ? ADOPT_PINS_UNKNOWN : found;
+}
+
+enum adopt_pins adopt_look_pins(void)
+{
+	/* of this thread: those of the first one are gone when it has ended */
+	int dir =
+		sys_openat(AT_FDCWD, "/proc/thread-self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	enum adopt_pins found;
+
+	if (dir >= 0) {
+		found = any_pins(dir);
+		sys_close(dir);
+		return found;
+	}
+	if (!adopt_is_kept(&fds) || sys_call(SYS_lseek, fds.fd, 0, SEEK_SET) < 0)
+		return ADOPT_PINS_UNKNOWN;
+	return any_pins(fds.fd);
 }
 
 bool adopt_look_limited(void)
@@ -118,6 +195,7 @@ bool adopt_look_limited(void)
 /* ---- threads */
 
 struct sleepers {
+	struct seg *s;
 	uint64_t lo, hi;
 	void (*shared)(void *arg, uint64_t word);
 	void *arg;
@@ -166,6 +244,11 @@ static void look_at_call(const char *call, struct sleepers *x)
 			x->found = ADOPT_SLEEP_CALL;
 }
 
+static enum adopt_sleep unseen(long r)
+{
+	return adopt_passes(r) ? ADOPT_SLEEP_UNSEEN : ADOPT_SLEEP_UNKNOWN;
+}
+
 static bool look_at_thread(const char *thread, void *arg)
 {
 	struct sleepers *x = arg;
@@ -174,14 +257,14 @@ static bool look_at_thread(const char *thread, void *arg)
 	int fd;
 
 	fmt(path, sizeof(path), "%s/syscall", thread);
-	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	fd = look_open(x->s, path, O_RDONLY);
 	n = fd < 0 ? fd : sys_read(fd, call, sizeof(call) - 1);
 	if (fd >= 0)
-		sys_close(fd);
+		look_close(x->s, fd);
 	if (n == -ENOENT || n == -ESRCH) /* it has ended */
 		return true;
 	if (n <= 0) {
-		x->found = ADOPT_SLEEP_UNKNOWN;
+		x->found = unseen(n);
 		return false;
 	}
 	call[n] = '\0';
@@ -189,16 +272,15 @@ static bool look_at_thread(const char *thread, void *arg)
 	return x->found == ADOPT_SLEEP_NONE || x->shared;
 }
 
-enum adopt_sleep adopt_look_asleep(uint64_t lo, uint64_t hi,
+enum adopt_sleep adopt_look_asleep(struct seg *s, uint64_t lo, uint64_t hi,
 				   void (*shared)(void *arg, uint64_t word), void *arg)
 {
-	struct sleepers x = {lo, hi, shared, arg, ADOPT_SLEEP_NONE};
-	int own = sys_openat(AT_FDCWD, "/proc/self/syscall", O_RDONLY | O_CLOEXEC, 0);
+	struct sleepers x = {s, lo, hi, shared, arg, ADOPT_SLEEP_NONE};
+	int own = look_open(s, "/proc/thread-self/syscall", O_RDONLY), r;
 
 	if (own < 0)
-		return ADOPT_SLEEP_UNKNOWN;
-	sys_close(own);
-	if (look_each_thread((uint32_t)sys_getpid(), look_at_thread, &x))
-		return ADOPT_SLEEP_UNKNOWN;
-	return x.found;
+		return unseen(own);
+	look_close(s, own);
+	r = look_threads(s, (uint32_t)sys_getpid(), look_at_thread, &x);
+	return r ? unseen(r) : x.found;
 }

@@ -3,7 +3,7 @@
  * Owns reading this process's list of mappings: which pages may be adopted, and which still are.
  * Called by adopt_own.c on the device thread or in wrappers; raw system calls, no allocation.
  */
-#include "segment/adopt.h"
+#include "segment/adopt_priv.h"
 #include "segment/look.h"
 #include "util/sys.h"
 
@@ -14,19 +14,11 @@
 
 #define LINE 384 /* longer lines are paths; their ends do not matter */
 
-/*
- * The list of mappings, open for as long as memory may be adopted: no descriptor may be free later,
- * or /proc not be visible. `pid`: whose list it is.
- */
-static struct {
-	int fd, pid;
-	dev_t dev;
-	ino_t ino;
-} kept = {.fd = -1};
+static struct adopt_kept kept = {.fd = -1}; /* the list of mappings */
 
 /* Reads a file line by line. */
 struct lines {
-	int fd;
+	int fd, err; /* err: < 0 if it ended by an error */
 	bool kept;
 	uint64_t from; /* offset of what is read next, of the kept descriptor */
 	uint32_t at, n;
@@ -41,6 +33,8 @@ static bool next_char(struct lines *l, char *c)
 	if (l->at == l->n) {
 		n = l->kept ? sys_call(SYS_pread64, l->fd, l->buf, sizeof(l->buf), l->from)
 			    : sys_read(l->fd, l->buf, sizeof(l->buf));
+		if (n < 0)
+			l->err = (int)n;
 		if (n <= 0)
 			return false;
 		l->from += (uint64_t)n;
@@ -63,10 +57,10 @@ static bool next_line(struct lines *l)
 	return n || c == '\n';
 }
 
-static bool lines_open(struct lines *l, const char *path)
+static int lines_open(struct lines *l, const char *path)
 {
 	*l = (struct lines){.fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0)};
-	return l->fd >= 0;
+	return l->fd < 0 ? l->fd : 0;
 }
 
 static void lines_close(const struct lines *l)
@@ -75,46 +69,58 @@ static void lines_close(const struct lines *l)
 		sys_close(l->fd);
 }
 
-/* Not so in a child, and not if the program has put another file in its place. */
-static bool is_kept(void)
+bool adopt_is_kept(const struct adopt_kept *k)
 {
 	struct stat st;
 
-	return kept.fd >= 0 && kept.pid == sys_getpid() && !sys_fstat(kept.fd, &st) &&
-	       st.st_dev == kept.dev && st.st_ino == kept.ino;
+	return k->fd >= 0 && k->pid == sys_getpid() && !sys_fstat(k->fd, &st) &&
+	       st.st_dev == k->dev && st.st_ino == k->ino;
 }
 
-void adopt_maps_keep(void)
+void adopt_keep_open(struct adopt_kept *k, const char *path, int flags)
 {
-	int fd = is_kept() ? -1 : sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	int fd =
+		adopt_is_kept(k) ? -1 : sys_openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC | flags, 0);
 	struct stat st;
 
 	if (fd < 0)
 		return;
-	kept.fd = sys_fd_high(fd);
-	kept.pid = sys_getpid();
-	if (!sys_fstat(kept.fd, &st)) {
-		kept.dev = st.st_dev;
-		kept.ino = st.st_ino;
+	k->fd = sys_fd_high(fd);
+	k->pid = sys_getpid();
+	if (!sys_fstat(k->fd, &st)) {
+		k->dev = st.st_dev;
+		k->ino = st.st_ino;
 	}
+}
+
+void adopt_keep_drop(struct adopt_kept *k)
+{
+	struct stat st;
+
+	if (k->fd >= 0 && !sys_fstat(k->fd, &st) && st.st_dev == k->dev && st.st_ino == k->ino)
+		sys_fd_drop(k->fd);
+	k->fd = -1;
+}
+
+void adopt_maps_keep(void)
+{
+	adopt_keep_open(&kept, "/proc/thread-self/maps", 0);
 }
 
 void adopt_maps_forked(void)
 {
-	struct stat st;
-
-	if (kept.fd >= 0 && !sys_fstat(kept.fd, &st) && st.st_dev == kept.dev &&
-	    st.st_ino == kept.ino)
-		sys_fd_drop(kept.fd);
-	kept.fd = -1;
+	adopt_keep_drop(&kept);
 }
 
-static bool maps_open(struct lines *l)
+/* /proc/self is the first thread: when that has ended, it has no mappings. */
+static int maps_open(struct lines *l)
 {
-	if (lines_open(l, "/proc/self/maps"))
-		return true;
+	int r = lines_open(l, "/proc/thread-self/maps");
+
+	if (!r)
+		return 0;
 	*l = (struct lines){.fd = kept.fd, .kept = true};
-	return is_kept();
+	return adopt_is_kept(&kept) ? 0 : r;
 }
 
 static const char *number(const char *s, unsigned int base, uint64_t *v)
@@ -166,26 +172,26 @@ static bool starts(const char *s, const char *with)
  * Asynchronous input and output keep pages that the kernel writes to after the call that named
  * them; a mapping of its queue is the only trace of it.
  */
-static bool has_queues(void)
+static int has_queues(void)
 {
 	struct lines l;
 	struct mapping m;
-	bool found = false;
+	int found = maps_open(&l);
 
-	if (!maps_open(&l))
-		return true;
+	if (found < 0)
+		return found;
 	while (!found && next_line(&l))
 		found = parse(l.line, &m) &&
 			(starts(m.name, "/[aio]") || starts(m.name, "anon_inode:"));
 	lines_close(&l);
-	return found;
+	return found ? found : l.err;
 }
 
 /* ---- stacks */
 
 struct stacks {
 	uint64_t lo, hi;
-	bool found;
+	int found;
 };
 
 /*
@@ -198,21 +204,25 @@ static bool is_below_descriptor(const char *thread, void *arg)
 	const char *id = strrchr(thread, '/');
 	uint64_t tid, head = 0;
 	size_t len = 0;
+	long r;
 
 	number(id ? id + 1 : thread, 10, &tid);
 	if (tid == (uint64_t)sys_getpid())
 		return true;
-	if (sys_call(SYS_get_robust_list, tid, &head, &len) < 0)
-		return true; /* it has ended */
-	x->found = head >= x->lo && head < x->hi;
+	r = sys_call(SYS_get_robust_list, tid, &head, &len);
+	if (r == -ESRCH) /* it has ended */
+		return true;
+	x->found = r ? (int)r : head >= x->lo && head < x->hi;
 	return !x->found;
 }
 
-static bool holds_stack(uint64_t lo, uint64_t hi)
+/* 1, 0, or -errno. */
+static int holds_stack(struct seg *s, uint64_t lo, uint64_t hi)
 {
-	struct stacks x = {lo, hi, false};
+	struct stacks x = {lo, hi, 0};
+	int r = look_threads(s, (uint32_t)sys_getpid(), is_below_descriptor, &x);
 
-	return look_each_thread((uint32_t)sys_getpid(), is_below_descriptor, &x) || x.found;
+	return r ? r : x.found;
 }
 
 /* ---- flags */
@@ -257,48 +267,55 @@ static const char *value(const char *line, const char *name)
 	return line;
 }
 
-static bool pages_allow(struct lines *l, uint64_t from, uint64_t to)
+static int pages_allow(struct seg *s, struct lines *l, uint64_t from, uint64_t to)
 {
 	struct mapping m = {0};
 	bool in = false;
 	const char *v;
+	int r;
 
 	while (next_line(l)) {
 		if (parse(l->line, &m)) {
 			if (m.lo >= to)
-				return false;
+				return 0;
 			in = m.hi > from;
-			if (in && (m.lo > from || !private_memory(&m) || holds_stack(from, m.hi)))
-				return false;
+			if (in && (m.lo > from || !private_memory(&m)))
+				return 0;
+			r = in ? holds_stack(s, from, m.hi) : 0;
+			if (r)
+				return r < 0 ? r : 0;
 			continue;
 		}
 		if (!in)
 			continue;
 		v = value(l->line, "ProtectionKey:");
 		if (v && strcmp(v, "0") != 0)
-			return false;
+			return 0;
 		v = value(l->line, "VmFlags:");
 		if (!v)
 			continue;
 		if (!plain(v))
-			return false;
+			return 0;
 		from = m.hi;
 		if (from >= to)
-			return true;
+			return 1;
 	}
-	return false;
+	return l->err;
 }
 
-bool adopt_maps_allow(uint64_t from, uint64_t to)
+int adopt_maps_allow(struct seg *s, uint64_t from, uint64_t to)
 {
 	struct lines l;
-	bool ok;
+	int r = has_queues();
 
-	if (has_queues() || !lines_open(&l, "/proc/self/smaps"))
-		return false;
-	ok = pages_allow(&l, from, to);
+	if (r)
+		return r < 0 ? r : 0;
+	r = lines_open(&l, "/proc/thread-self/smaps");
+	if (r)
+		return r;
+	r = pages_allow(s, &l, from, to);
 	sys_close(l.fd);
-	return ok;
+	return r;
 }
 
 /* What is mapped at an address: linux/fs.h of Linux 6.11, where this costs less than the list. */
@@ -334,7 +351,7 @@ static bool is_of_file(const struct mapping *m, const struct stat *st)
 static int ask_kernel(uint64_t from, uint64_t to, const struct stat *st, uint64_t offset)
 {
 	struct mapping m;
-	int r = is_kept() ? 0 : -ENOTTY;
+	int r = adopt_is_kept(&kept) ? 0 : -ENOTTY;
 
 	for (uint64_t at = from; at < to && !r; at = m.hi) {
 		r = query(at, &m);
@@ -358,7 +375,7 @@ int adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset)
 	r = ask_kernel(from, to, &st, offset);
 	if (r >= 0)
 		return r;
-	if (!maps_open(&l))
+	if (maps_open(&l))
 		return -EBUSY;
 	while (at < to && next_line(&l)) {
 		if (!parse(l.line, &m) || m.hi <= at)
@@ -369,7 +386,7 @@ int adopt_maps_are(uint64_t from, uint64_t to, int fd, uint64_t offset)
 		at = m.hi;
 	}
 	lines_close(&l);
-	return at >= to;
+	return l.err ? -EBUSY : at >= to;
 }
 
 bool adopt_maps_elsewhere(const struct seg *s, uint64_t offset, uint64_t len)
@@ -380,12 +397,12 @@ bool adopt_maps_elsewhere(const struct seg *s, uint64_t offset, uint64_t len)
 	struct stat st;
 	struct lines l;
 
-	if (sys_fstat(s->fd, &st) || !maps_open(&l))
+	if (sys_fstat(s->fd, &st) || maps_open(&l))
 		return true;
 	while (!found && next_line(&l))
 		found = parse(l.line, &m) && is_of_file(&m, &st) && m.offset < offset + len &&
 			offset < m.offset + (m.hi - m.lo) &&
 			(m.lo < base || m.lo >= base + s->size);
 	lines_close(&l);
-	return found;
+	return found || l.err;
 }

@@ -25,6 +25,7 @@
 #define THREADS_NS (2 * NSEC_PER_MSEC)
 #define FORCED_NS (2 * NSEC_PER_SEC)
 #define CALLS_NS (20 * NSEC_PER_MSEC)
+#define PINS_NS NSEC_PER_SEC
 
 /* What is planned for an object, and how much of it is published. */
 struct run {
@@ -46,7 +47,8 @@ static struct {
 	 * of libc's allocator, which fork() wants, so they do not wait for it for ever.
 	 */
 	_Atomic uint32_t in_fork;
-	bool unwaited; /* pieces are being given back that other processes may still use */
+	bool unwaited;       /* pieces are being given back that other processes may still use */
+	uint64_t pins_until; /* pages may be pinned: when to look again */
 	struct adopt_piece piece[ADOPT_OWN_MAX];
 	uint32_t runs;
 	struct run run[ADOPT_OWN_MAX]; /* each has pages, except the one that is being taken */
@@ -79,6 +81,7 @@ void adopt_init(struct seg *s, bool keys)
 {
 	own.s = s;
 	adopt_maps_keep();
+	adopt_look_keep();
 	atomic_store(&adopt_on, keys);
 	atomic_store(&adopt_may, 1);
 }
@@ -286,12 +289,22 @@ static bool run_leaves(const struct run *r)
 /* 0; -EBUSY: not now; -EINVAL: never. */
 static int may_take(uint64_t from, uint64_t to)
 {
-	if (!adopt_maps_allow(from, to) || adopt_look_limited() || adopt_look_pins())
+	int r = adopt_maps_allow(own.s, from, to);
+
+	if (r <= 0)
+		return adopt_passes(r) ? -EBUSY : -EINVAL;
+	if (adopt_look_limited())
 		return -EINVAL;
-	switch (adopt_look_asleep(from, to, NULL, NULL)) {
+	if (adopt_look_pins() != ADOPT_PINS_NOT) {
+		/* The descriptor may be closed again, so the key is not barred. */
+		own.pins_until = clock_now_ns() + PINS_NS;
+		return -EBUSY;
+	}
+	switch (adopt_look_asleep(own.s, from, to, NULL, NULL)) {
 	case ADOPT_SLEEP_NONE:
 		return 0;
 	case ADOPT_SLEEP_CALL:
+	case ADOPT_SLEEP_UNSEEN:
 		return -EBUSY;
 	default:
 		return -EINVAL;
@@ -330,7 +343,7 @@ static int take_batch(const struct adopt_key *k, uint64_t va, uint64_t len)
 	      number(k->obj), r->pages, r->planned, (unsigned long long)r->va, rc);
 	if (rc && !r->pages)
 		unplan(r);
-	if (!rc && adopt_look_asleep(from, to, NULL, NULL) == ADOPT_SLEEP_SHARED)
+	if (!rc && adopt_look_asleep(own.s, from, to, NULL, NULL) == ADOPT_SLEEP_SHARED)
 		return -EDEADLK;
 	return rc ? rc : to < end;
 }
@@ -502,7 +515,7 @@ static void wake_waiters(void)
 		hi = p->va + p->size > hi ? p->va + p->size : hi;
 	}
 	if (lo < hi)
-		adopt_look_asleep(lo, hi, wake_waiter, NULL);
+		adopt_look_asleep(own.s, lo, hi, wake_waiter, NULL);
 }
 
 /*
@@ -590,7 +603,7 @@ int adopt_take(struct seg *s, const struct adopt_key *k, uint64_t va, uint64_t l
 	if (!mem_guard_armed || s != own.s)
 		return 0;
 	mask = own_lock();
-	if (own.forks)
+	if (own.forks || clock_now_ns() < own.pins_until)
 		rc = -EBUSY;
 	else if (!atomic_load(&own.never) && !has_ended(k) &&
 		 !(atomic_load(&k->run->heat) & ADOPT_BARRED))
@@ -613,7 +626,8 @@ bool adopt_give_back(bool (*want)(void *arg, uint32_t obj, uint32_t gen), void *
 	if (forking)
 		return false;
 	mask = own_lock();
-	all = (!adopt_any() || !adopt_look_pins()) && give_back(want, arg, unused, THREADS_NS);
+	all = (!adopt_any() || adopt_look_pins() == ADOPT_PINS_NOT) &&
+	      give_back(want, arg, unused, THREADS_NS);
 	own_unlock(mask);
 	return all;
 }
@@ -733,7 +747,7 @@ static void return_for_fork(void)
 
 	for (uint32_t i = 0; i < own.n; i++)
 		any |= may_be_heap(&own.piece[i]);
-	if (!any || adopt_look_pins())
+	if (!any || adopt_look_pins() != ADOPT_PINS_NOT)
 		return;
 	for (uint32_t i = 0; i < own.n; i++)
 		if (!own.piece[i].leaving && may_be_heap(&own.piece[i]))
@@ -804,6 +818,7 @@ void adopt_forked(void)
 	if (!forking)
 		return;
 	adopt_maps_forked();
+	adopt_look_forked();
 	for (uint32_t i = 0; i < own.n; i++) {
 		const struct adopt_piece p = rest_of(&own.piece[i]);
 
@@ -812,6 +827,7 @@ void adopt_forked(void)
 	atomic_store(&own.n, 0);
 	own.runs = own.forks = 0;
 	own.fork_gave = false;
+	own.pins_until = 0;
 	forking = false;
 	atomic_store(&own.in_fork, 0);
 	adopt_calls_forked();

@@ -5,6 +5,9 @@
 
 #include "segment/adopt.h"
 
+#include <errno.h>
+#include <sys/types.h>
+
 struct seg_ring;
 
 /* A new epoch: threads that noted an older one may still use what was taken away before. */
@@ -57,20 +60,55 @@ bool adopt_wait_for_threads(struct seg *s, uint64_t ns);
 /* The child's part of fork. */
 void adopt_move_forked(const struct adopt_piece *p);
 
+/* ---- adopt_maps.c */
+
+/*
+ * A file of /proc, open for as long as memory may be adopted: no descriptor may be free later, or
+ * /proc not be visible. `pid`: whose it is.
+ */
+struct adopt_kept {
+	int fd, pid;
+	dev_t dev;
+	ino_t ino;
+};
+void adopt_keep_open(struct adopt_kept *k, const char *path, int flags);
+/* False in a child, and if the program has put another file in its place. */
+bool adopt_is_kept(const struct adopt_kept *k);
+/* In a child: closes its copy. */
+void adopt_keep_drop(struct adopt_kept *k);
+
 /* ---- adopt_look.c */
 
+/* A cause that passes: the same question may have an answer later. */
+static inline bool adopt_passes(long r)
+{
+	return r == -EMFILE || r == -ENFILE || r == -ENOMEM || r == -EAGAIN || r == -EINTR;
+}
+
 /* May a driver, or a file that is read past the cache, keep pages of this process? */
-bool adopt_look_pins(void);
+enum adopt_pins {
+	ADOPT_PINS_NOT,
+	ADOPT_PINS,
+	ADOPT_PINS_UNKNOWN, /* now */
+};
+enum adopt_pins adopt_look_pins(void);
+/* Keeps the list of descriptors open; a child drops its parent's. */
+void adopt_look_keep(void);
+void adopt_look_forked(void);
 /* Is the address space limited? Parked pages would count. */
 bool adopt_look_limited(void);
 enum adopt_sleep {
 	ADOPT_SLEEP_NONE,
 	ADOPT_SLEEP_CALL,    /* a thread sleeps in a call with an address in the range */
 	ADOPT_SLEEP_SHARED,  /* ... and the call waits for a futex that is not private */
+	ADOPT_SLEEP_UNSEEN,  /* it cannot be seen now */
 	ADOPT_SLEEP_UNKNOWN, /* the kernel does not say */
 };
-/* `shared`: called for each wait for a shared futex. NULL: stop at the first sleeper found. */
-enum adopt_sleep adopt_look_asleep(uint64_t lo, uint64_t hi,
+/*
+ * `shared`: called for each wait for a shared futex. NULL: stop at the first sleeper found. `s`:
+ * has the spare descriptor, or NULL.
+ */
+enum adopt_sleep adopt_look_asleep(struct seg *s, uint64_t lo, uint64_t hi,
 				   void (*shared)(void *arg, uint64_t word), void *arg);
 
 /* ---- adopt_calls.c: pages that are being moved, and system calls that use them */

@@ -26,10 +26,4 @@ void look_end(struct seg *s);
 int look_threads(struct seg *s, uint32_t pid, bool (*each)(const char *thread, void *arg),
 		 void *arg);
 
-static inline int look_each_thread(uint32_t pid, bool (*each)(const char *thread, void *arg),
-				   void *arg)
-{
-	return look_threads(NULL, pid, each, arg);
-}
-
 #endif

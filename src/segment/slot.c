@@ -33,7 +33,7 @@ uint64_t slot_bell_id(int bell)
 	char path[40], buf[512], *p;
 	uint64_t id = 0;
 
-	fmt(path, sizeof(path), "/proc/self/fdinfo/%d", bell);
+	fmt(path, sizeof(path), "/proc/thread-self/fdinfo/%d", bell);
 	sys_read_text(path, buf, sizeof(buf));
 	p = strstr(buf, name);
 	for (p = p ? p + sizeof(name) - 1 : NULL; p && *p == ' '; p++)

@@ -128,7 +128,7 @@ static int connect_long(int sock, const char *dir)
 
 	if (fd < 0)
 		return fd;
-	r = connect_path(sock, alias, fmt(alias, sizeof(alias), "/proc/self/fd/%d", fd));
+	r = connect_path(sock, alias, fmt(alias, sizeof(alias), "/proc/thread-self/fd/%d", fd));
 	sys_close(fd);
 	return r;
 }
@@ -307,7 +307,7 @@ int link_stores_settle(struct link *l)
  */
 static int open_own_mem(void)
 {
-	int fd = sys_openat(AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	int fd = sys_openat(AT_FDCWD, "/proc/thread-self/mem", O_RDWR | O_CLOEXEC, 0);
 	long was;
 
 	if (fd != -EACCES && fd != -EPERM)
@@ -315,7 +315,7 @@ static int open_own_mem(void)
 	was = sys_raw(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0, 0);
 	if (was < 0 || was == 1 || sys_raw(SYS_prctl, PR_SET_DUMPABLE, 1, 0, 0, 0, 0))
 		return fd;
-	fd = sys_openat(AT_FDCWD, "/proc/self/mem", O_RDWR | O_CLOEXEC, 0);
+	fd = sys_openat(AT_FDCWD, "/proc/thread-self/mem", O_RDWR | O_CLOEXEC, 0);
 	/* 2 (suid_dumpable's "root only") cannot be set again by prctl; 0 is the stricter one. */
 	sys_raw(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0, 0, 0);
 	return fd;

@@ -10,8 +10,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #define SEG_TEST(f) cmocka_unit_test_setup_teardown(f, test_seg_setup, test_seg_teardown)
 #define LEN (16 * ADOPT_PAGE)
@@ -37,7 +39,7 @@ static uint8_t *plain_map(void)
 
 static bool allowed(const uint8_t *p)
 {
-	return adopt_maps_allow((uintptr_t)p, (uintptr_t)p + LEN);
+	return adopt_maps_allow(NULL, (uintptr_t)p, (uintptr_t)p + LEN) > 0;
 }
 
 static void private_memory_is_allowed(void **state)
@@ -45,10 +47,12 @@ static void private_memory_is_allowed(void **state)
 	uint8_t *p = plain_map();
 
 	assert_true(allowed(p));
-	assert_true(adopt_maps_allow((uintptr_t)p + ADOPT_PAGE, (uintptr_t)p + 2 * ADOPT_PAGE));
+	assert_int_equal(
+		adopt_maps_allow(NULL, (uintptr_t)p + ADOPT_PAGE, (uintptr_t)p + 2 * ADOPT_PAGE),
+		1);
 	munmap(p + 4 * ADOPT_PAGE, ADOPT_PAGE);
 	assert_false(allowed(p)); /* a hole */
-	assert_true(adopt_maps_allow((uintptr_t)p, (uintptr_t)p + 4 * ADOPT_PAGE));
+	assert_int_equal(adopt_maps_allow(NULL, (uintptr_t)p, (uintptr_t)p + 4 * ADOPT_PAGE), 1);
 }
 
 static void the_heap_is_allowed(void **state)
@@ -57,7 +61,7 @@ static void the_heap_is_allowed(void **state)
 	uintptr_t at = ((uintptr_t)p + ADOPT_PAGE - 1) & ~(ADOPT_PAGE - 1);
 
 	memset(p, 1, 3 * ADOPT_PAGE);
-	assert_true(adopt_maps_allow(at, at + ADOPT_PAGE));
+	assert_int_equal(adopt_maps_allow(NULL, at, at + ADOPT_PAGE), 1);
 	free(p);
 }
 
@@ -84,7 +88,8 @@ static void ranges_with_a_property_are_refused(void **state)
 		p = plain_map();
 		if (!madvise(p + ADOPT_PAGE, ADOPT_PAGE, advice[i]))
 			assert_false(allowed(p));
-		assert_true(adopt_maps_allow((uintptr_t)p, (uintptr_t)p + ADOPT_PAGE));
+		assert_int_equal(adopt_maps_allow(NULL, (uintptr_t)p, (uintptr_t)p + ADOPT_PAGE),
+				 1);
 	}
 	p = plain_map();
 	/* The address sanitizer replaces mlock() by nothing. */
@@ -98,7 +103,7 @@ static void stacks_are_refused(void **state)
 	uintptr_t at = ((uintptr_t)here + ADOPT_PAGE - 1) & ~(ADOPT_PAGE - 1);
 
 	memset(here, 1, sizeof(here));
-	assert_false(adopt_maps_allow(at, at + ADOPT_PAGE));
+	assert_int_equal(adopt_maps_allow(NULL, at, at + ADOPT_PAGE), 0);
 }
 
 struct thread {
@@ -113,8 +118,8 @@ static void *look_from_thread(void *arg)
 	struct thread *t = arg;
 
 	memset(here, 1, sizeof(here));
-	t->on_stack = adopt_maps_allow(at, at + ADOPT_PAGE);
-	t->above = adopt_maps_allow((uintptr_t)t->buf, (uintptr_t)t->buf + ADOPT_PAGE);
+	t->on_stack = adopt_maps_allow(NULL, at, at + ADOPT_PAGE) > 0;
+	t->above = adopt_maps_allow(NULL, (uintptr_t)t->buf, (uintptr_t)t->buf + ADOPT_PAGE) > 0;
 	return NULL;
 }
 
@@ -178,20 +183,198 @@ static void devices_and_files_past_the_cache_prevent_it(void **state)
 
 	assert_int_equal(pipe2(pipes, O_DIRECT), 0); /* it has packets */
 	fd = open("/dev/null", O_RDWR);
-	assert_false(adopt_look_pins());
+	assert_int_equal(adopt_look_pins(), ADOPT_PINS_NOT);
 	close(fd);
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
 		fd = open(devices[i], O_RDWR | O_CLOEXEC);
-		assert_int_equal(adopt_look_pins(), fd >= 0);
+		assert_int_equal(adopt_look_pins(), fd >= 0 ? ADOPT_PINS : ADOPT_PINS_NOT);
 		close(fd);
 	}
 	fd = open(".", O_TMPFILE | O_RDWR | O_DIRECT, 0600);
 	if (fd >= 0)
-		assert_true(adopt_look_pins());
+		assert_int_equal(adopt_look_pins(), ADOPT_PINS);
 	close(fd);
-	assert_false(adopt_look_pins());
+	assert_int_equal(adopt_look_pins(), ADOPT_PINS_NOT);
 	close(pipes[0]);
 	close(pipes[1]);
+}
+
+/* ---- descriptors that change while they are looked at */
+
+static struct {
+	int fd, with; /* `with`: the file that the number gets, or -1 */
+	int at;       /* at which descriptor's turn */
+} change;
+
+static void change_descriptor(const char *name)
+{
+	if (strcmp(name, "look-descriptor") != 0 || --change.at)
+		return;
+	if (change.with < 0)
+		close(change.fd);
+	else
+		dup2(change.with, change.fd);
+}
+
+/* Whenever it is changed, nothing pins. */
+static void changed(int (*make)(void), int with)
+{
+	point_hook = change_descriptor;
+	for (int at = 1;; at++) {
+		change.fd = make();
+		change.with = with;
+		change.at = at;
+		assert_true(change.fd >= 0);
+		assert_int_equal(adopt_look_pins(), ADOPT_PINS_NOT);
+		close(change.fd);
+		if (change.at > 0) /* all have been looked at */
+			break;
+	}
+	point_hook = NULL;
+}
+
+static int a_file(void)
+{
+	return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+}
+
+static int a_socket(void)
+{
+	return socket(AF_UNIX, SOCK_DGRAM, 0);
+}
+
+static int an_eventfd(void)
+{
+	return eventfd(0, 0);
+}
+
+static void a_descriptor_that_is_closed_pins_nothing(void **state)
+{
+	changed(a_file, -1);
+	changed(a_socket, -1);
+	changed(an_eventfd, -1);
+}
+
+/* Those questions that come later would be answered about another file. */
+static void a_descriptor_that_becomes_another_file_is_asked_again(void **state)
+{
+	int pipes[2];
+
+	assert_int_equal(pipe2(pipes, O_DIRECT), 0); /* it has packets */
+	changed(a_file, pipes[1]);                   /* the end with the flag */
+	changed(a_socket, pipes[1]);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static void a_device_that_is_closed_pins_nothing(void **state)
+{
+	int fd = open("/dev/net/tun", O_RDWR);
+
+	point_hook = change_descriptor;
+	for (int at = 1; fd >= 0; at++) {
+		enum adopt_pins found;
+
+		change.fd = fd;
+		change.with = -1;
+		change.at = at;
+		found = adopt_look_pins();
+		assert_int_equal(found, change.at > 0 ? ADOPT_PINS : ADOPT_PINS_NOT);
+		close(fd);
+		fd = change.at > 0 ? -1 : open("/dev/net/tun", O_RDWR);
+	}
+	point_hook = NULL;
+}
+
+/* Its ioctls fail when the other end has gone. */
+static void a_dead_terminal_pins_nothing(void **state)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
+
+	if (master < 0)
+		skip();
+	assert_int_equal(grantpt(master) || unlockpt(master), 0);
+	slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+	assert_true(slave >= 0);
+	assert_int_equal(adopt_look_pins(), ADOPT_PINS_NOT);
+	close(master);
+	assert_int_equal(adopt_look_pins(), ADOPT_PINS_NOT);
+	close(slave);
+}
+
+/* Only its name is open. */
+static void the_name_of_a_device_pins_nothing(void **state)
+{
+	int fd = open("/dev/net/tun", O_PATH);
+
+	assert_int_equal(adopt_look_pins(), ADOPT_PINS_NOT);
+	close(fd);
+}
+
+static int direct_file(void)
+{
+	return open(".", O_TMPFILE | O_RDWR | O_DIRECT, 0600);
+}
+
+static void the_descriptors_are_seen_when_none_is_free(void **state)
+{
+	struct rlimit was, none;
+	int fd;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = was;
+	none.rlim_cur = 3;
+	adopt_look_forked();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(adopt_look_pins(), ADOPT_PINS_UNKNOWN);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	adopt_look_keep();
+	fd = direct_file();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(adopt_look_pins(), fd >= 0 ? ADOPT_PINS : ADOPT_PINS_NOT);
+	close(fd);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(adopt_look_pins(), ADOPT_PINS_NOT);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	adopt_look_forked();
+}
+
+/* ---- the first thread has ended: /proc/self has no descriptors and no mappings */
+
+static void *look_after_the_first(void *arg)
+{
+	uint8_t *p = plain_map();
+	struct stat st;
+	int fd, file = memfd_create("x", 0);
+	bool ok;
+
+	while (!stat("/proc/self/fd/0", &st) || errno != ENOENT)
+		sched_yield();
+	ok = adopt_look_pins() == ADOPT_PINS_NOT && allowed(p);
+	fd = direct_file();
+	ok &= fd < 0 || adopt_look_pins() == ADOPT_PINS;
+	ok &= !ftruncate(file, LEN);
+	p = map(PROT_READ | PROT_WRITE, MAP_SHARED, file);
+	ok &= adopt_maps_are((uintptr_t)p, (uintptr_t)p + LEN, file, 0) == 1;
+	_exit(!ok);
+}
+
+static void the_first_thread_may_have_ended(void **state)
+{
+	pthread_t id;
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		dup2(open("/dev/null", O_RDWR), 0);
+		if (!pthread_create(&id, NULL, look_after_the_first, NULL))
+			sys_call(SYS_exit, 0);
+		_exit(2);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 static void a_limited_address_space_prevents_it(void **state)
@@ -228,7 +411,7 @@ static void *sleep_in_call(void *arg)
 
 static bool sleeps(const uint8_t *p, enum adopt_sleep want)
 {
-	return adopt_look_asleep((uintptr_t)p, (uintptr_t)p + LEN, NULL, NULL) == want;
+	return adopt_look_asleep(NULL, (uintptr_t)p, (uintptr_t)p + LEN, NULL, NULL) == want;
 }
 
 static void begin_sleep(struct sleeper *x, int op)
@@ -351,6 +534,63 @@ static void a_shared_futex_is_woken_when_memory_returns(void **state)
 	end_sleep(&x); /* wakes the word of private memory */
 }
 
+/* ---- causes that pass */
+
+static int take(struct bed *b, uint8_t *p)
+{
+	return adopt_take(b->s, &b->key, (uintptr_t)p, LEN);
+}
+
+/* The key is asked for again: it is not barred. */
+static void is_put_off(struct bed *b, uint8_t *p)
+{
+	assert_int_equal(take(b, p), -EAGAIN);
+	assert_false(adopt_any());
+	assert_false(atomic_load(&b->run.heat) & ADOPT_BARRED);
+}
+
+static void is_taken_later(struct bed *b, uint8_t *p)
+{
+	int r;
+
+	while ((r = take(b, p)) == -EAGAIN)
+		sched_yield();
+	assert_int_equal(r, 0);
+	assert_true(adopt_any());
+	assert_true(adopt_give_back(every, NULL, true));
+	assert_false(adopt_any());
+}
+
+static void a_key_is_taken_later_if_no_descriptor_is_free(void **state)
+{
+	uint8_t *p = plain_map();
+	struct rlimit was, none;
+	struct bed b;
+
+	bed_make(&b, *state);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = was;
+	none.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	is_put_off(&b, p);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	is_taken_later(&b, p);
+}
+
+static void a_key_is_taken_later_if_a_descriptor_pins_now(void **state)
+{
+	int fd = direct_file();
+	uint8_t *p = plain_map();
+	struct bed b;
+
+	if (fd < 0)
+		skip();
+	bed_make(&b, *state);
+	is_put_off(&b, p);
+	close(fd);
+	is_taken_later(&b, p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,11 +603,20 @@ int main(void)
 		cmocka_unit_test(asynchronous_input_prevents_it),
 		cmocka_unit_test(a_replaced_mapping_is_noticed),
 		cmocka_unit_test(devices_and_files_past_the_cache_prevent_it),
+		cmocka_unit_test(a_descriptor_that_is_closed_pins_nothing),
+		cmocka_unit_test(a_descriptor_that_becomes_another_file_is_asked_again),
+		cmocka_unit_test(a_device_that_is_closed_pins_nothing),
+		cmocka_unit_test(a_dead_terminal_pins_nothing),
+		cmocka_unit_test(the_name_of_a_device_pins_nothing),
+		cmocka_unit_test(the_descriptors_are_seen_when_none_is_free),
+		cmocka_unit_test(the_first_thread_may_have_ended),
 		cmocka_unit_test(a_limited_address_space_prevents_it),
 		cmocka_unit_test(sleeping_threads_are_seen),
 		SEG_TEST(memory_with_a_shared_futex_stays),
 		SEG_TEST(a_private_futex_moves),
 		SEG_TEST(a_shared_futex_is_woken_when_memory_returns),
+		SEG_TEST(a_key_is_taken_later_if_no_descriptor_is_free),
+		SEG_TEST(a_key_is_taken_later_if_a_descriptor_pins_now),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,11 +61,12 @@ static _Atomic int owner_pid;
 
 /*
  * Is this a vfork child? It runs in its parent's memory: if it claimed the tables first, they would
- * have the child's pid when the parent goes on.
+ * have the child's pid when the parent goes on. First threads that have ended have the same memory,
+ * none, so this thread is compared.
  */
-static bool borrows_memory(int pid)
+static bool borrows_memory(void)
 {
-	return !sys_call(SYS_kcmp, pid, sys_call(SYS_getppid), KCMP_VM, 0, 0);
+	return !sys_call(SYS_kcmp, sys_call(SYS_gettid), sys_call(SYS_getppid), KCMP_VM, 0, 0);
 }
 
 bool shim_owns_tables(void)
@@ -74,7 +75,7 @@ bool shim_owns_tables(void)
 
 	if (owner)
 		return owner == pid;
-	if (borrows_memory(pid))
+	if (borrows_memory())
 		return false;
 	return atomic_compare_exchange_strong(&owner_pid, &owner, pid) || owner == pid;
 }
@@ -636,7 +637,7 @@ static bool attach_is_ours(int fd, uint32_t *minor)
 	size_t dir = strlen(c->real_dir);
 	long n;
 
-	fmt(link, sizeof(link), "/proc/self/fd/%d", fd);
+	fmt(link, sizeof(link), "/proc/thread-self/fd/%d", fd);
 	n = sys_readlink(link, name, sizeof(name) - 1);
 	if (n <= 0)
 		return false;
@@ -691,7 +692,8 @@ struct linux_dirent64 {
 void shim_adopt_inherited(void)
 {
 	char buf[1024] __attribute__((aligned(8)));
-	int dir = sys_openat(AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	int dir =
+		sys_openat(AT_FDCWD, "/proc/thread-self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	long n;
 
 	if (dir < 0)

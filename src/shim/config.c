@@ -83,7 +83,7 @@ static bool has_slash(const char *s)
 	return false;
 }
 
-/* "/proc/self/fd/<fd>" */
+/* "/proc/thread-self/fd/<fd>" */
 static void fd_link(char *out, size_t size, unsigned int fd)
 {
 	char digits[12], *d = digits + sizeof(digits) - 1;
@@ -92,7 +92,7 @@ static void fd_link(char *out, size_t size, unsigned int fd)
 	do
 		*--d = (char)('0' + fd % 10);
 	while (fd /= 10);
-	config_put(out, size, config_put(out, size, 0, "/proc/self/fd/"), d);
+	config_put(out, size, config_put(out, size, 0, "/proc/thread-self/fd/"), d);
 }
 
 /* Paths that the kernel returns (getcwd, /proc/self/fd) name the root without symbolic links. */

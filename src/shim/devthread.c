@@ -61,7 +61,7 @@ static bool program_has_threads(void)
 			at += reclen;
 		}
 	sys_close(fd);
-	return tasks > 1 + atomic_load(&helpers);
+	return n < 0 || tasks > 1 + atomic_load(&helpers);
 }
 
 bool devthread_needed(void)

@@ -31,11 +31,12 @@
 
 static bool is_proc_mem(int fd)
 {
+	int flags = fcntl(fd, F_GETFL);
 	struct statfs fs;
 	struct stat st;
 
 	return !fstatfs(fd, &fs) && fs.f_type == PROC_SUPER_MAGIC && !fstat(fd, &st) &&
-	       S_ISREG(st.st_mode) && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+	       S_ISREG(st.st_mode) && flags >= 0 && (flags & O_ACCMODE) == O_RDWR;
 }
 
 static void pid_ready(struct sup *sup, struct sup_source *src, uint32_t events)

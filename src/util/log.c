@@ -373,8 +373,10 @@ static int write_all(const char *p, size_t n)
 		if (w == -EAGAIN) {
 			struct pollfd pfd = {.fd = log_fd, .events = POLLOUT};
 
-			if (sys_call(SYS_poll, &pfd, 1, 1000) == 0)
-				return -EAGAIN;
+			long r = sys_call(SYS_poll, &pfd, 1, 1000);
+
+			if (r <= 0 && r != -EINTR)
+				return -EAGAIN; /* also where a filter refuses to wait */
 			continue;
 		}
 		if (w == -EINTR)

@@ -7,9 +7,14 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/clock.h"
@@ -118,12 +123,58 @@ static void a_stopped_reader_costs_one_wait(void **state)
 	rmdir(dir);
 }
 
+/* The reader reads nothing, and a filter does not let the writer wait for it. */
+static void trace_by_a_filter_that_refuses_poll(void)
+{
+	struct sock_filter f[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_poll, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog p = {sizeof(f) / sizeof(f[0]), f};
+
+	alarm(60);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &p))
+		_exit(1);
+	TRACE(LOG_FW, "a line that finds no room");
+	_exit(0);
+}
+
+static void a_refused_wait_ends(void **state)
+{
+	static char dir[] = "/tmp/softhca-test-log-XXXXXX", path[64], text[4096];
+	int fd, status;
+	pid_t pid;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/fifo", dir);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	assert_true(fd >= 0);
+	while (write(fd, text, sizeof(text)) == sizeof(text))
+		;
+	log_finish();
+	assert_int_equal(log_live("fw", "", path), 0);
+	pid = fork();
+	if (!pid)
+		trace_by_a_filter_that_refuses_poll();
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	log_live_end();
+	close(fd);
+	unlink(path);
+	rmdir(dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(topics_come_from_the_environment),
 		cmocka_unit_test(a_line_is_one_write_and_keeps_errno),
 		cmocka_unit_test(a_stopped_reader_costs_one_wait),
+		cmocka_unit_test(a_refused_wait_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,7 +205,7 @@ static void rec_fd(struct uv_bundle *b, const char *name, const struct uv_attr_d
 		rec_object(b->trace, name, text);
 		return;
 	}
-	fmt(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fmt(path, sizeof(path), "/proc/thread-self/fd/%d", fd);
 	n = sys_call(SYS_readlink, path, text, sizeof(text) - 1);
 	if (n <= 0)
 		return;

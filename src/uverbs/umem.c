@@ -116,7 +116,7 @@ static int query_maps(int fd, uint64_t from, uint64_t to, bool write)
  */
 static int check_maps(uint64_t from, uint64_t to, bool write)
 {
-	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	int fd = sys_openat(AT_FDCWD, "/proc/thread-self/maps", O_RDONLY | O_CLOEXEC, 0);
 	int r = MEM_UNKNOWN;
 
 	if (fd < 0)

@@ -12,6 +12,8 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -177,6 +179,7 @@ static const struct refusal refusals[] = {
 	{"prlimit64", {SYS_prlimit64}},
 	{"sched_yield and nanosleep", {SYS_sched_yield, SYS_nanosleep}},
 	{"close_range", {SYS_close_range}},
+	{"getdents64", {SYS_getdents64}},
 };
 
 static void refuse(const struct refusal *r, int err)
@@ -303,6 +306,56 @@ static int one_call(int argc, char **argv)
 	return failed != 0;
 }
 
+static void device_memory(struct rc_end *e)
+{
+	struct ibv_alloc_dm_attr a = {.length = 4096};
+	struct ibv_dm *dm = ibv_alloc_dm(e->ctx, &a);
+
+	if (!dm)
+		DIE("alloc_dm: %s", strerror(errno));
+	CHECK(!ibv_free_dm(dm));
+}
+
+static struct {
+	int sock, self;
+	pid_t pid; /* of the other, 0 in that one */
+} leaderless;
+
+static void *without_the_first(void *arg)
+{
+	struct rc_end e = {0};
+	int status = 0;
+
+	while (!access("/proc/self/fd/0", F_OK))
+		sched_yield();
+	rc_make(&e, NULL, 3 * SIZE, RC_EVENTS);
+	rc_exchange(&e, leaderless.sock);
+	rc_sync(leaderless.sock);
+	registers(&e);
+	xrc_domain(&e);
+	device_memory(&e);
+	event(&e, leaderless.sock);
+	traffic(&e, leaderless.sock, leaderless.self, 100);
+	if (leaderless.pid)
+		CHECK(waitpid(leaderless.pid, &status, 0) == leaderless.pid);
+	exit(status != 0);
+}
+
+/* The first thread has ended: /proc/self has no descriptors and no mappings, its pid no memory. */
+static int first_thread_ends(int argc, char **argv)
+{
+	pthread_t t;
+	int sp[2];
+
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
+	leaderless.pid = fork();
+	leaderless.self = !leaderless.pid;
+	leaderless.sock = sp[leaderless.self];
+	close(sp[!leaderless.self]);
+	CHECK(!pthread_create(&t, NULL, without_the_first, NULL));
+	pthread_exit(NULL);
+}
+
 /* Without any method: an error, but not that of a peer that is gone. */
 static int refused(int argc, char **argv)
 {
@@ -342,6 +395,7 @@ int main(int argc, char **argv)
 		{"no_process_vm", no_process_vm},
 		{"one_call", one_call},
 		{"refused", refused},
+		{"first_thread_ends", first_thread_ends},
 		{NULL, NULL},
 	};
 

@@ -103,6 +103,9 @@ class Both:
     def test_a_call_that_the_host_refuses(self):
         self.case('denied', 'one_call', *(['all'] if self.doorbell == 'trap' else []))
 
+    def test_the_first_thread_ends(self):
+        self.case('denied', 'first_thread_ends')
+
     # 8: events
     def test_sleeping_readers_lose_no_event(self):
         self.case('events', 'sleepers', '4000')

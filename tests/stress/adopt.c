@@ -4,8 +4,9 @@
  * it and check each store, threads that pass it to system calls, a peer that writes to it, forks
  * and execs, registrations that end. Nothing may be lost, late, torn or refused.
  *
- * adopt <seconds> [kill]: with `kill`, owner and peer are killed at random and started anew. Prints
- * the number of times that the owner found its memory adopted; status 1 if something was wrong.
+ * adopt <seconds> [kill]: that long, and at least ROUNDS registrations. With `kill`, owner and peer
+ * are killed at random and started anew. Prints the number of times that the owner found its memory
+ * adopted; status 1 if something was wrong.
  */
 #include "../hazards/rc.h"
 
@@ -29,6 +30,7 @@
 #define BIG 32u   /* pages behind these, which one WRITE of the peer covers in part or whole */
 #define BLOCK 64u
 #define SIZE ((size_t)(PAGES + BIG) * PAGE)
+#define ROUNDS 10u /* registrations, however long they take */
 enum { STORES = 0, PEER = 1024, CALLS = 2048, ANSWER = 2560, FORK = 3072 };
 
 /* Shared by all processes; each number only grows. */
@@ -344,7 +346,7 @@ static int owner(int sock, double seconds)
 	start(store);
 	start(check);
 	start(calls);
-	for (uint32_t n = 0; rc_now() < until && !atomic_load(&board->wrong); n++) {
+	for (uint32_t n = 0; (n < ROUNDS || rc_now() < until) && !atomic_load(&board->wrong); n++) {
 		uint32_t kind = pick(&seed, 16);
 		double since = rc_now();
 

@@ -5,10 +5,12 @@
  *
  * race <rounds>: a key ends in one thread while another frees its memory and maps other memory
  * there, as caches of registrations do. Adopted pages may not come back over what is there by then.
+ * keys <rounds>, order <rounds> descriptors: while a thread opens and closes descriptors.
  */
 #include "../hazards/rc.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -224,6 +226,49 @@ static int case_fork(int argc, char **argv)
 	return 0;
 }
 
+/* Descriptors of a regular file come and go, while pages move. */
+static void *opens_and_closes(void *arg)
+{
+	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), fd[200];
+
+	CHECK(file >= 0);
+	for (;;) {
+		for (uint32_t i = 0; i < 200; i++)
+			fd[i] = dup(file);
+		for (uint32_t i = 0; i < 200; i++)
+			close(fd[i]);
+	}
+	return arg;
+}
+
+static void open_and_close(void)
+{
+	pthread_t t;
+
+	CHECK(!pthread_create(&t, NULL, opens_and_closes, NULL));
+}
+
+static uint32_t rounds_of(int argc, char **argv, uint32_t otherwise)
+{
+	return argc > 1 ? (uint32_t)atoi(argv[1]) : otherwise;
+}
+
+/* Each key is adopted, and given back. */
+static int case_keys(int argc, char **argv)
+{
+	uint32_t rounds = rounds_of(argc, argv, 100);
+
+	open_and_close();
+	for (uint32_t n = 0; n < rounds; n++) {
+		uint8_t *mem = mapped(NULL, SIZE);
+
+		CHECK(!ibv_dereg_mr(adopted(mem)));
+		kept(mem, SIZE);
+		CHECK(!munmap(mem, SIZE));
+	}
+	return 0;
+}
+
 static struct {
 	volatile uint64_t *adopted, own;
 	_Atomic bool ends;
@@ -241,6 +286,7 @@ static void *counts(void *arg)
 /* A thread stores to adopted memory and then to other memory; children have both in this order. */
 static int case_order(int argc, char **argv)
 {
+	uint32_t rounds = rounds_of(argc, argv, 100);
 	uint8_t *mem = malloc(SIZE);
 	struct ibv_mr *mr = adopted(mem);
 	pthread_t t;
@@ -248,18 +294,21 @@ static int case_order(int argc, char **argv)
 	both.adopted = (void *)(mem + SIZE / 2);
 	*both.adopted = 0;
 	CHECK(!pthread_create(&t, NULL, counts, NULL));
-	for (uint64_t n = 0; n < 100; n++) {
+	if (argc > 2)
+		open_and_close();
+	for (uint32_t n = 0; n < rounds; n++) {
 		uint64_t own = both.own;
 		double since = rc_now();
 		pid_t pid;
 
-		written(mr);
-		while (both.own == own || !is_adopted(mem))
+		do {
 			CHECK(rc_now() - since < RC_HANGS);
+			written(mr);
+		} while (both.own == own || !is_adopted(mem));
 		pid = fork();
 		CHECK(pid >= 0);
 		if (!pid && *both.adopted < both.own)
-			DIE("fork %llu: %llu is older than %llu", (unsigned long long)n,
+			DIE("fork %u: %llu is older than %llu", n,
 			    (unsigned long long)*both.adopted, (unsigned long long)both.own);
 		if (!pid)
 			_exit(0);
@@ -300,9 +349,11 @@ static int case_hidden(int argc, char **argv)
 }
 
 static int from_nobody[2];
+static _Atomic pid_t receiver;
 
 static void *receives(void *arg)
 {
+	atomic_store(&receiver, gettid());
 	return (void *)recv(from_nobody[0], arg, 64, 0);
 }
 
@@ -316,7 +367,8 @@ static int case_busy(int argc, char **argv)
 
 	CHECK(!socketpair(AF_UNIX, SOCK_DGRAM, 0, from_nobody));
 	CHECK(!pthread_create(&t, NULL, receives, page_of(mem)));
-	usleep(50000); /* a thread that is not there yet makes the case easier */
+	while (!atomic_load(&receiver) || rc_state(atomic_load(&receiver)) != 'S')
+		sched_yield();
 	drop(mem);
 	CHECK(send(from_nobody[1], mem + SIZE - 64, 64, 0) == 64);
 	CHECK(!pthread_join(t, &got) && (long)got == 64);
@@ -488,7 +540,7 @@ static bool replaced(void)
 
 static int case_race(int argc, char **argv)
 {
-	uint32_t rounds = argc > 1 ? (uint32_t)atoi(argv[1]) : 1000, others = 0, wrong = 0;
+	uint32_t rounds = rounds_of(argc, argv, 1000), others = 0, wrong = 0;
 	pthread_t t;
 
 	CHECK(mallopt(M_MMAP_THRESHOLD, SIZE / 2) == 1);
@@ -519,6 +571,7 @@ static const struct rc_case cases[] = {
 	{"trim", case_trim},
 	{"fork", case_fork},
 	{"order", case_order},
+	{"keys", case_keys},
 	{"exec", case_exec},
 	{"dlclose", case_dlclose},
 	{"queue", case_queue},

@@ -78,3 +78,36 @@ def check_heap():
             bad += [f'{f}:{n}: {line.strip()}' for n, line in enumerate(read(f).splitlines(), 1)
                     if re.search(r'(?<![\w.>])(malloc|calloc|realloc|free|strdup)\(', line)]
     result('layering: uverbs and drivers allocate by util/heap.h', not bad, '\n'.join(bad))
+
+
+CALL = re.compile(r'(?<![\w.>])(sys_(?!fd_|is_|cpu_)\w+|syscall|fcntl|ioctl)\s*\(')
+CANNOT_FAIL = re.compile(r'sys_getpid\(|\w+\(SYS_(getpid|getppid|gettid|gete?[ug]id|brk)\b')
+OPERATOR = re.compile(r'\s*([&|](?![&|])|[-+*/%^]|<<|>>)')
+COMMENT = re.compile(r'/\*.*?\*/', re.DOTALL)
+
+
+def end_of(text, at):
+    """The place behind the bracket that ends the one at `at`."""
+    depth = 0
+    for i in range(at, len(text)):
+        depth += (text[i] == '(') - (text[i] == ')')
+        if not depth:
+            return i + 1
+    return len(text)
+
+
+def operands(text):
+    """The lines on which a system call's result is an operand before its sign has been looked at."""
+    text = COMMENT.sub(lambda m: re.sub('.', ' ', m[0]), text)
+    return [text.count('\n', 0, m.start()) + 1 for m in CALL.finditer(text)
+            if not CANNOT_FAIL.match(text, m.start())
+            and OPERATOR.match(text, end_of(text, m.end() - 1))]
+
+
+def check_results():
+    """-EBADF & O_DIRECT is not 0: a failed call has every bit that is asked for."""
+    bad = []
+    for f in sources(('.c', '.h'), ('src',)):
+        if not os.path.basename(f).startswith('test_'):
+            bad += [f'{f}:{n}: look at the sign first' for n in operands(read(f))]
+    result('layering: no failed call is an operand', not bad, '\n'.join(bad))

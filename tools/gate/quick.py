@@ -54,6 +54,7 @@ def static(files):
         source.check_format([f for f in files if f.startswith(FOLDERS) and f.endswith(('.c', '.h'))])
         layers.check_layering()
         layers.check_heap()
+        layers.check_results()
         words.check_documents()
         words.check_strings()
         words.check_texts()

@@ -258,7 +258,7 @@ static void parse_line(const char *p, struct mapping *m)
 static bool find_mappings(uintptr_t rip, struct mapping *site, struct mapping *own)
 {
 	char buf[4096];
-	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	int fd = sys_openat(AT_FDCWD, "/proc/thread-self/maps", O_RDONLY | O_CLOEXEC, 0);
 	size_t have = 0;
 	long n;
 

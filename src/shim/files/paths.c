@@ -198,7 +198,7 @@ static int paths_base_of(int dirfd, char *buf, size_t size)
 		n = sys_call(SYS_getcwd, buf, size);
 		return n > 0 && buf[0] == '/' ? 0 : -ENOENT;
 	}
-	fmt(link, sizeof(link), "/proc/self/fd/%d", dirfd);
+	fmt(link, sizeof(link), "/proc/thread-self/fd/%d", dirfd);
 	n = sys_call(SYS_readlinkat, AT_FDCWD, link, buf, size - 1);
 	if (n <= 0 || buf[0] != '/')
 		return -ENOENT;
@@ -255,7 +255,7 @@ static const char *map_relative(const struct shim_config *c, int dirfd, const ch
  */
 static bool readable(const char *path)
 {
-	int pid = sys_getpid();
+	long tid = sys_call(SYS_gettid); /* a first thread that has ended has no memory */
 	char part[256];
 
 	for (size_t done = 0; done < PATH_MAX;) {
@@ -268,7 +268,7 @@ static bool readable(const char *path)
 		if (from.iov_len > PATH_MAX - done)
 			from.iov_len = PATH_MAX - done;
 		to.iov_len = from.iov_len;
-		r = sys_call(SYS_process_vm_readv, pid, &to, 1, &from, 1);
+		r = sys_call(SYS_process_vm_readv, tid, &to, 1, &from, 1);
 		if (r <= 0)
 			return r != -EFAULT;
 		if (memchr(part, '\0', (size_t)r))

@@ -38,7 +38,7 @@ static int device_of(int dirfd, const char *mapped)
 
 	if (fd < 0)
 		return -1;
-	fmt(link, sizeof(link), "/proc/self/fd/%d", fd);
+	fmt(link, sizeof(link), "/proc/thread-self/fd/%d", fd);
 	len = sys_readlink(link, path, sizeof(path) - 1);
 	sys_close(fd);
 	path[len < 0 ? 0 : len] = '\0';

@@ -86,7 +86,7 @@ void wait_publish_all(bool inherited)
 	     fd = fdtab_next((unsigned int)fd + 1, UINT32_MAX)) {
 		int flags = inherited ? sys_fcntl((int)fd, F_GETFD, 0) : 0;
 
-		if (sys_refused(flags) || !(flags & FD_CLOEXEC))
+		if (sys_refused(flags) || (flags >= 0 && !(flags & FD_CLOEXEC)))
 			wait_publish((int)fd);
 	}
 }
