@@ -191,6 +191,7 @@ static void test_reading_an_event(void **state)
 		if (!rows[i].err)
 			assert_int_equal(event.hdr.cookie, record.hdr.cookie);
 	}
+	fake.read = NULL;
 }
 
 /*
