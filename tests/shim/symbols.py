@@ -10,6 +10,7 @@ import glob
 import os
 import re
 import subprocess
+import sys
 import unittest
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
