@@ -7,19 +7,16 @@
 #ifndef SOFTHCA_CM_TEST_H
 #define SOFTHCA_CM_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
 
 #include "cm/priv.h"
 #include "cm/for_tests.h"
 #include "util/clock.h"
+#include "util/test_cmocka.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define NET_PORTS 4

@@ -102,9 +102,9 @@ static void test_many_connections(void **state)
 	assert_int_equal(cm_count(n->cm), 2 * MANY + 1);
 	assert_int_equal(n->cm->local.count, 2 * MANY + 1);
 	assert_int_equal(n->cm->remote_qp.count, 2 * MANY);
-	assert_in_range(longest_chain(&n->cm->local), 1, 32);
-	assert_in_range(longest_chain(&n->cm->remote_id), 1, 32);
-	assert_in_range(longest_chain(&n->cm->remote_qp), 1, 32);
+	assert_uint_in_range(longest_chain(&n->cm->local), 1, 32);
+	assert_uint_in_range(longest_chain(&n->cm->remote_id), 1, 32);
+	assert_uint_in_range(longest_chain(&n->cm->remote_qp), 1, 32);
 	for (uint32_t i = 0; i < MANY; i++)
 		assert_int_equal(cm_send_dreq(ids[i], NULL, 0), 0);
 	assert_int_equal(n->cm->timers.n, 2 * MANY);

@@ -3,6 +3,7 @@
  * Finds mlx5 devices: class/infiniband_verbs in sysfs. Programs and open.c call it. $SYSFS_PATH
  * replaces /sys, as for libibverbs.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -60,12 +61,32 @@ __attribute__((format(printf, 3, 4))) static bool read_line(char *buf, size_t si
 	return buf[0] != 0;
 }
 
-/* Reads a number in sysfs's forms, 0x15b3 or 1; -1: not a number. */
+/*
+ * Skips a number in sysfs's forms, 0x15b3 or 1; -1: there is none. Not by strtol() and its like:
+ * those of glibc 2.38 and newer do not exist in older ones, where this library is to load, too.
+ */
+static long number(const char **s)
+{
+	int base = !strncmp(*s, "0x", 2) ? 16 : 10, digit;
+	const char *from = base == 16 ? *s += 2 : *s;
+	long v = 0;
+
+	for (; isxdigit((unsigned char)**s); ++*s) {
+		digit = **s <= '9' ? **s - '0' : (**s | 0x20) - 'a' + 10;
+		if (digit >= base)
+			break;
+		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, digit, &v))
+			return -1;
+	}
+	return *s == from ? -1 : v;
+}
+
+/* Reads such a number from a file; -1: not a number. */
 __attribute__((format(printf, 1, 2))) static long read_number(const char *fmt, ...)
 {
-	char path[512], buf[32], *end;
+	char path[512], buf[32];
+	const char *s = buf;
 	va_list ap;
-	long v;
 	int n;
 
 	va_start(ap, fmt);
@@ -73,8 +94,7 @@ __attribute__((format(printf, 1, 2))) static long read_number(const char *fmt, .
 	va_end(ap);
 	if (n < 0 || (size_t)n >= sizeof(path) || !read_line(buf, sizeof(buf), "%s", path))
 		return -1;
-	v = strtol(buf, &end, 0);
-	return end == buf || v < 0 ? -1 : v;
+	return number(&s);
 }
 
 /*
@@ -105,13 +125,18 @@ bool devx_device_is_mlx5(const struct ibv_device *d)
 
 uint64_t devx_device_rdev(const struct ibv_device *d)
 {
-	unsigned int major, minor;
+	const char *s;
+	long major, minor;
 	char buf[32];
 
-	if (!read_line(buf, sizeof(buf), "%s/dev", d->dev_path) ||
-	    sscanf(buf, "%u:%u", &major, &minor) != 2)
+	if (!read_line(buf, sizeof(buf), "%s/dev", d->dev_path))
 		return 0;
-	return makedev(major, minor);
+	s = buf;
+	major = number(&s);
+	if (major < 0 || *s++ != ':')
+		return 0;
+	minor = number(&s);
+	return minor < 0 ? 0 : makedev((unsigned int)major, (unsigned int)minor);
 }
 
 /* Fills in a device from its entry in class/infiniband_verbs. */
@@ -119,9 +144,11 @@ static bool device_read(struct device *dev, const char *entry)
 {
 	struct ibv_device *d = &dev->ibv;
 	char path[sizeof(d->dev_name) + 32];
+	const char *s = entry + strlen("uverbs");
 	struct stat st;
+	long n = strncmp(entry, "uverbs", strlen("uverbs")) ? -1 : number(&s);
 
-	if (sscanf(entry, "uverbs%u", &dev->number) != 1 ||
+	if (n < 0 ||
 	    snprintf(d->dev_name, sizeof(d->dev_name), "%s", entry) >= (int)sizeof(d->dev_name) ||
 	    snprintf(d->dev_path, sizeof(d->dev_path), "%s/class/infiniband_verbs/%s", sysfs(),
 		     entry) >= (int)sizeof(d->dev_path) ||
@@ -129,6 +156,7 @@ static bool device_read(struct device *dev, const char *entry)
 	    snprintf(d->ibdev_path, sizeof(d->ibdev_path), "%s/class/infiniband/%s", sysfs(),
 		     d->name) >= (int)sizeof(d->ibdev_path))
 		return false;
+	dev->number = (unsigned int)n;
 	d->node_type = IBV_NODE_CA;
 	d->transport_type = IBV_TRANSPORT_IB;
 	snprintf(path, sizeof(path), "/dev/infiniband/%s", d->dev_name);

@@ -77,6 +77,7 @@ static void test_reading_a_completion(void **state)
 		if (!rows[i].err)
 			assert_int_equal(resp.hdr.wr_id, record.hdr.wr_id);
 	}
+	fake.read = NULL;
 }
 
 static void answer_event_fd(struct ib_uverbs_ioctl_hdr *hdr)
@@ -190,6 +191,7 @@ static void test_reading_an_event(void **state)
 		if (!rows[i].err)
 			assert_int_equal(event.hdr.cookie, record.hdr.cookie);
 	}
+	fake.read = NULL;
 }
 
 /*

@@ -6,11 +6,7 @@
 #ifndef SOFTHCA_ENGINE_TEST_H
 #define SOFTHCA_ENGINE_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,6 +23,7 @@
 #include "hw/qp_state.h"
 #include "hw/evq.h"
 #include "segment/proc.h"
+#include "util/test_cmocka.h"
 #include "wire/prm/mkey.h"
 
 struct hw_cq;

@@ -198,8 +198,8 @@ static void migrates_after_the_last_retry(void **state)
 		assert_int_equal(mlx5dv_get_cqe_opcode(t_poll(&p->a->cq)), MLX5_CQE_REQ);
 		assert_int_equal(mlx5dv_get_cqe_opcode(t_poll(&p->b->cq)), MLX5_CQE_RESP_SEND);
 	}
-	assert_string_equal(p->b->mem + 64, "one");
-	assert_string_equal(p->b->mem + 128, "two");
+	assert_string_equal((char *)p->b->mem + 64, "one");
+	assert_string_equal((char *)p->b->mem + 128, "two");
 	assert_true(moved(p->a) && moved(p->b));
 	assert_int_equal(atomic_load(&p->a->hw->mig) & (HW_MIG_BUSY | HW_MIG_MOVED), HW_MIG_MOVED);
 	assert_int_equal(event(p->a), IBV_EVENT_PATH_MIG);

@@ -147,7 +147,7 @@ static void keep(struct bed *e, struct seg_lock *l)
 	assert_true(await(e->tell[0]));
 }
 
-static void stop(struct bed *e)
+static void stop_child(struct bed *e)
 {
 	int status;
 
@@ -156,7 +156,7 @@ static void stop(struct bed *e)
 	assert_true(WIFSTOPPED(status));
 }
 
-static void cont(struct bed *e)
+static void continue_child(struct bed *e)
 {
 	int status;
 
@@ -181,7 +181,7 @@ static void is_dropped_beside_a_stopped_holder(void **state)
 
 		make(e, unacked[i], &d);
 		keep(e, &d.b->hw->rq_lock);
-		stop(e);
+		stop_child(e);
 		send_x(&d);
 		pass(e, ENG_PATIENCE_NS / 2);
 		t_assert_empty(&d.a->cq);
@@ -189,7 +189,7 @@ static void is_dropped_beside_a_stopped_holder(void **state)
 		pass(e, ENG_PATIENCE_NS / 2);
 		t_expect_done(d.a, MLX5_OPCODE_SEND, 0);
 		assert_int_equal(d.a->hw->park, HW_PARK_NO);
-		cont(e);
+		continue_child(e);
 		release(e);
 		t_assert_empty(&d.b->cq);
 		/* The next datagram has the same patience again. */
@@ -212,12 +212,12 @@ static void a_short_stop_costs_nothing(void **state)
 		keep(e, &d.b->hw->rq_lock);
 		send_x(&d);
 		pass(e, LONG_NS);
-		stop(e);
+		stop_child(e);
 		pass(e, NSEC_PER_MSEC);
 		t_assert_empty(&d.a->cq);
 		pass(e, ENG_PATIENCE_NS / 2);
 		t_assert_empty(&d.a->cq);
-		cont(e);
+		continue_child(e);
 		pass(e, ENG_PATIENCE_NS / 2);
 		t_assert_empty(&d.a->cq);
 		release(e);

@@ -88,7 +88,7 @@ static void gives_up_after_a_slice(void **state)
 	uint64_t t = t_now;
 
 	send_x(p->a);
-	assert_in_range(t_now - t, 4 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
+	assert_uint_in_range(t_now - t, 4 * NSEC_PER_MSEC, 5 * NSEC_PER_MSEC);
 	assert_int_equal(p->a->hw->park, HW_PARK_RNR);
 	assert_true(device_thread_knows(p));
 	t = t_now;

@@ -227,7 +227,7 @@ static void each_counts_once(struct scene *x, bool lost)
 			assert_false(seen & 1u << shared->fetched[w][i]);
 			seen |= 1u << shared->fetched[w][i];
 		}
-	assert_in_range(sum, n, n + lost);
+	assert_uint_in_range(sum, n, n + lost);
 }
 
 static bool at_step(const struct row *r, uint32_t n, int sig)

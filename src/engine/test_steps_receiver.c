@@ -177,7 +177,7 @@ static void after_subscribes(struct bed *e)
 	uint32_t idx, n, left = 0;
 
 	n = count_events(e, e->p.a->evq, IBV_EVENT_QP_ACCESS_ERR);
-	assert_in_range(n, 0, 1);
+	assert_uint_in_range(n, 0, 1);
 	assert_int_equal(count_events(e, shared->evq[1], 0), n);
 	evsub_file_gone(s, shared->evq[0]);
 	assert_int_equal(seg_next(s, SEG_T_EVSUB, shared->evq[0] + 1, 0), SEG_NONE);

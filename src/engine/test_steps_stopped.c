@@ -18,7 +18,7 @@ static void other_datagram(struct scene *x)
 	t_rts(c, x->b);
 	send_datagram(x, c);
 	run_out(x, c);
-	assert_in_range(x->b->hw->rq_ci, 1, 2);
+	assert_uint_in_range(x->b->hw->rq_ci, 1, 2);
 	t_qp_free(c);
 }
 
@@ -470,7 +470,7 @@ static bool reset_at(const struct scenario *is, uint32_t n)
 	assert_true(test_sleeps() - t < TEST_SHORT);
 	x.b->hw->next_rcv_psn = 0xabc; /* set the PSN, as a transition to RTR does */
 	received = count_cqes(&x, MLX5_CQE_RESP_SEND);
-	assert_in_range(received, 0, 1);
+	assert_uint_in_range(received, 0, 1);
 	scene_go_on(&x, SIGCONT);
 	settle(&x);
 	check_reset(&x, received);

@@ -73,7 +73,7 @@ static void look(void)
 {
 	read_all();
 	nseen = z.cq->ci;
-	assert_in_range(nseen, 0, (1 << T_CQ_LOG) - 1);
+	assert_uint_in_range(nseen, 0, (1 << T_CQ_LOG) - 1);
 	memcpy(seen, z.cq->buf, nseen * 64);
 }
 

@@ -138,7 +138,7 @@ static void readers_agree(void **state)
 			expect_nothing();
 			n += k;
 		}
-		assert_in_range(z.sessions, 150, 300);
+		assert_uint_in_range(z.sessions, 150, 300);
 		t_pair_teardown(state);
 	}
 }
@@ -340,7 +340,7 @@ static void resize_with_waiting(void **state)
 		n += k;
 	}
 	expect_nothing();
-	assert_in_range(z.sessions, 30, 60);
+	assert_uint_in_range(z.sessions, 30, 60);
 	free(next);
 }
 
@@ -481,7 +481,7 @@ static void entries_of_128_bytes(void **state)
 		burst(p, 10);
 		expect_burst(10, i * 10);
 	}
-	assert_in_range(z.sessions, 9, 12);
+	assert_uint_in_range(z.sessions, 9, 12);
 	for (uint32_t i = 0; i < 1u << T_CQ_LOG; i++)
 		assert_int_equal(cq->buf[i * 128 + 63], 0xaa);
 }
@@ -497,7 +497,7 @@ static void long_queue(void **state)
 		burst(p, 15);
 		expect_burst(15, i * 15);
 	}
-	assert_in_range(z.sessions, 3, 5);
+	assert_uint_in_range(z.sessions, 3, 5);
 }
 
 int main(void)

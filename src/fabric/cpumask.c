@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "util/cleanup.h"
+#include "util/num.h"
 
 #define MAX_CPUS 8192u
 
@@ -33,17 +34,20 @@ static bool read_line(const char *path, char *buf, size_t size)
 /* Parses the next range "a" or "a-b" of a list. 1 found, 0 end, -EINVAL. */
 static int next_range(const char **list, unsigned int *from, unsigned int *to)
 {
-	char *end;
+	const char *end;
+	uint64_t a, b;
 
 	if (!**list)
 		return 0;
 	if (**list < '0' || **list > '9')
 		return -EINVAL;
-	*from = *to = (unsigned int)strtoul(*list, &end, 10);
+	a = b = num_decimal(*list, &end);
 	if (*end == '-')
-		*to = (unsigned int)strtoul(end + 1, &end, 10);
-	if ((*end && *end != ',') || *to < *from || *to >= MAX_CPUS)
+		b = num_decimal(end + 1, &end);
+	if ((*end && *end != ',') || b < a || b >= MAX_CPUS)
 		return -EINVAL;
+	*from = (unsigned int)a;
+	*to = (unsigned int)b;
 	*list = end + (*end == ',');
 	return 1;
 }

@@ -18,6 +18,7 @@
 #include "fabric/tree.h"
 #include "util/bits.h"
 #include "util/cleanup.h"
+#include "util/num.h"
 
 #define NET_CLASS "sys/class/net"
 #define NET_VIRTUAL "sys/devices/virtual/net"
@@ -281,7 +282,9 @@ static uint32_t vlan_of(const char *name, const char *below)
 {
 	size_t n = strlen(below);
 
-	return !strncmp(name, below, n) && name[n] == '.' ? (uint32_t)atoi(name + n + 1) : 0;
+	return !strncmp(name, below, n) && name[n] == '.'
+		       ? (uint32_t)num_decimal(name + n + 1, NULL)
+		       : 0;
 }
 
 /* Folders of VLANs that are gone. */

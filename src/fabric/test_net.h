@@ -3,11 +3,7 @@
 #ifndef SOFTHCA_FABRIC_TEST_NET_H
 #define SOFTHCA_FABRIC_TEST_NET_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <infiniband/verbs.h>
@@ -16,6 +12,7 @@
 #include "subnet/mad.h"
 #include "hw/port.h"
 #include "subnet/subnet.h"
+#include "util/test_cmocka.h"
 
 /* h1 -1- S0 -2-1- S1 -2-1- S2 -2- h2; switches of 4 ports. Node i is SEG_T_NODE i. */
 enum { H1 = 1, S0, S1, S2, H2, NET_NODES = 5, NET_PORTS = 4 };

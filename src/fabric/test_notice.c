@@ -123,7 +123,7 @@ static void in_vain_it_ends(void **state)
 	fab_notice_link(&net, net_port(S1, 2));
 	while (run() != UINT64_MAX)
 		n += nsent;
-	assert_in_range(n, 2, 20);
+	assert_uint_in_range(n, 2, 20);
 	assert_int_equal(seg_table(&net, SEG_T_NOTICE)->live, 0);
 }
 

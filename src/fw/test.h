@@ -6,13 +6,9 @@
 #ifndef SOFTHCA_FW_TEST_H
 #define SOFTHCA_FW_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "fabric/fabric.h"
 #include "fw/priv.h"
@@ -23,6 +19,7 @@
 #include "segment/proc.h"
 #include "subnet/subnet.h"
 #include "util/cleanup.h"
+#include "util/test_cmocka.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
 #include "wire/prm/eq.h"
@@ -59,7 +56,7 @@ struct env {
 static inline uint32_t run_as(struct env *e, const struct fw_ctx *c, const void *in, uint32_t inlen,
 			      uint32_t outlen)
 {
-	assert_in_range(outlen, 0x10, sizeof(e->out));
+	assert_uint_in_range(outlen, 0x10, sizeof(e->out));
 	assert_int_equal(fw_exec(c, in, inlen, e->out, outlen), 0);
 	return LAYOUT_GET32(cmd_out, e->out, status);
 }

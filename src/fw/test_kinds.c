@@ -48,7 +48,7 @@ static void test_offsets_are_inside_the_element(void **state)
 static void test_rows_are_complete(void **state)
 {
 	fw_for_each_kind (k) {
-		assert_in_range(k->stage, FW_STAGE_QUEUE, FW_STAGE_NEVER);
+		assert_uint_in_range(k->stage, FW_STAGE_QUEUE, FW_STAGE_NEVER);
 		/* without a name: objects of the device, and parts of other objects */
 		assert_true(k->name || (!k->refs && !k->locks[0] && !k->log_max));
 		/*

@@ -113,7 +113,7 @@ static void test_damaged_commands(void **state)
 		}
 	}
 	/* both results must be frequent, or the damage is too small or too large */
-	assert_in_range(ok, 1000, 19000);
+	assert_uint_in_range(ok, 1000, 19000);
 	all_goes(e);
 }
 
@@ -197,7 +197,7 @@ static void test_damaged_commands_on_objects(void **state)
 		if (n % 100 == 0)
 			check_references(e);
 	}
-	assert_in_range(ok, 1000, 9000);
+	assert_uint_in_range(ok, 1000, 9000);
 	all_goes(e);
 }
 

@@ -6,11 +6,7 @@
 #ifndef SOFTHCA_MLX5_TEST_H
 #define SOFTHCA_MLX5_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +22,7 @@
 #include "segment/proc.h"
 #include "subnet/subnet.h"
 #include "util/cleanup.h"
+#include "util/test_cmocka.h"
 #include "uverbs/priv.h" /* uv_api_destroy */
 #include "wire/prm/cmd_hdr.h"
 

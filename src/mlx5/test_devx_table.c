@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The DEVX command table against the kernel's lists (devx.c of Linux 6.1) and the PRM layouts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <cmocka.h>
 #include "mlx5/devx_table.h"
 #include "mlx5/for_tests.h"
 #include "util/cleanup.h"
+#include "util/test_cmocka.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
 #include "wire/prm/mkey.h"
@@ -135,7 +132,7 @@ static void test_rows_are_sorted_and_complete(void **state)
 		if (c->methods & DEVX_CREATE) {
 			assert_int_equal(c->maker, c->opcode);
 			assert_string_not_equal(prm_opcode_name(c->destroy.opcode), "?");
-			assert_in_range(c->destroy.len, 0x10, DEVX_DESTROY_MAX);
+			assert_uint_in_range(c->destroy.len, 0x10, DEVX_DESTROY_MAX);
 			assert_true(c->destroy.id.bit + c->destroy.id.width <= c->destroy.len * 8);
 		}
 	}

@@ -401,7 +401,7 @@ static void one_ioctl(struct random *r)
 	if (rnd(60) == 0)
 		damage((uint8_t *)&c.hdr, sizeof(c.hdr));
 	ret = test_do(e, &c);
-	assert_in_range(-ret, 0, 133);
+	assert_uint_in_range(-ret, 0, 133);
 	if (ret)
 		r->refused++;
 	else

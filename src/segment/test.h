@@ -3,11 +3,7 @@
 #ifndef SOFTHCA_SEGMENT_TEST_H
 #define SOFTHCA_SEGMENT_TEST_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -29,6 +25,7 @@
 #include "util/clock.h"
 #include "util/for_tests.h"
 #include "util/sys.h"
+#include "util/test_cmocka.h"
 #include "util/test_time.h"
 #include "util/test_tmp.h"
 

@@ -337,7 +337,7 @@ static void the_address_space_is_what_the_documents_say(void **state)
 	assert_int_equal(seg_create(&s, "x"), 0);
 	grown = vm_size() - before;
 	seg_unmap(&s);
-	assert_in_range(grown, documented - tolerance, documented + tolerance);
+	assert_uint_in_range(grown, documented - tolerance, documented + tolerance);
 }
 
 static void limits_are_errors_not_signals(void **state)

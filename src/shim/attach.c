@@ -31,6 +31,7 @@
 #include "util/heap.h"
 #include "util/log.h"
 #include "util/fmt.h"
+#include "util/num.h"
 #include "util/sys.h"
 #include "util/tls.h"
 
@@ -648,7 +649,7 @@ static bool attach_is_ours(int fd, uint32_t *minor)
 
 		if (strncmp(name, memfds[i].name, len))
 			continue;
-		*minor = memfds[i].first + (uint32_t)strtoul(name + len, NULL, 10);
+		*minor = memfds[i].first + (uint32_t)num_decimal(name + len, NULL);
 		return true;
 	}
 	return dir && !strncmp(name, c->real_dir, dir) && !strncmp(name + dir, "/ev/", 4);
@@ -701,7 +702,7 @@ void shim_adopt_inherited(void)
 	while ((n = sys_call(SYS_getdents64, dir, buf, sizeof(buf))) > 0)
 		for (long off = 0; off < n;) {
 			struct linux_dirent64 *d = (struct linux_dirent64 *)(buf + off);
-			int fd = d->d_name[0] == '.' ? -1 : atoi(d->d_name);
+			int fd = d->d_name[0] == '.' ? -1 : (int)num_decimal(d->d_name, NULL);
 
 			off += d->d_reclen;
 			if (fd > 2 && fd != dir)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Which notices the built-in SA reports to which subscribers, and until when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include <string.h>
 
@@ -13,6 +9,7 @@
 #include "hw/port.h"
 #include "subnet/sa.h"
 #include "subnet/subnet.h"
+#include "util/test_cmocka.h"
 
 static struct seg seg;
 static struct tt topo;
@@ -387,7 +384,7 @@ static void silent_subscribers_leave_room_for_traps(void **state)
 	for (uint32_t i = 0; i <= h->capacity / 1000; i++)
 		trap(TRAP_LOCAL_CHANGES, NOTICE_TYPE_INFO);
 	live = h->live;
-	assert_in_range(live, 1, h->capacity / 4 * 3);
+	assert_uint_in_range(live, 1, h->capacity / 4 * 3);
 	fab_notice_local(&seg, other, 0);
 	assert_int_equal(h->live, live + 1);
 }

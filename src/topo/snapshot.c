@@ -30,6 +30,14 @@ struct reader {
 	const uint32_t *pulled;
 };
 
+/* SEG_NONE also for a port that is not there; compilers warn where this is not asked. */
+static uint32_t cabled_to(const struct reader *r, uint32_t idx)
+{
+	const struct hw_port *p = hw_port(r->s, idx);
+
+	return p ? atomic_load(&p->peer) : SEG_NONE;
+}
+
 /* The other end of the port's cable, or SEG_NONE. */
 static uint32_t other_end(const struct reader *r, uint32_t idx)
 {
@@ -37,14 +45,12 @@ static uint32_t other_end(const struct reader *r, uint32_t idx)
 
 	if (!r->all)
 		return fab_peer(r->s, idx);
-	peer = atomic_load(&hw_port(r->s, idx)->peer);
+	peer = cabled_to(r, idx);
 	if (peer != SEG_NONE || !r->pulled || !r->pulled[idx])
 		return peer;
 	/* The other port may have got another cable. */
 	peer = r->pulled[idx];
-	return r->pulled[peer] == idx && atomic_load(&hw_port(r->s, peer)->peer) == SEG_NONE
-		       ? peer
-		       : SEG_NONE;
+	return r->pulled[peer] == idx && cabled_to(r, peer) == SEG_NONE ? peer : SEG_NONE;
 }
 
 static void read_port(const struct reader *r, uint32_t idx, struct topo_port *out)

@@ -3,11 +3,7 @@
  * RMPP in situations that a test by system calls cannot make: time-outs of many seconds, remains of
  * dead processes, answers of the fabric itself, and freeing of everything.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +15,7 @@
 #include "umad/priv.h"
 #include "umad/test.h"
 #include "util/clock.h"
+#include "util/test_cmocka.h"
 
 #define CLASS 0x30
 #define OFF 40u
@@ -199,7 +196,7 @@ static void half_a_message_times_out(void **state)
 	begin(&u, &k);
 	assert_true(umad_has_deadlines());
 	due = umad_run_due(&seg);
-	assert_in_range(due, now + 40 * NSEC_PER_SEC, clock_now_ns() + 40 * NSEC_PER_SEC);
+	assert_uint_in_range(due, now + 40 * NSEC_PER_SEC, clock_now_ns() + 40 * NSEC_PER_SEC);
 	nothing(&u);
 	only_recv()->deadline = now;
 	umad_run_due(&seg);
@@ -233,8 +230,8 @@ static void a_message_is_forgotten(void **state)
 		put(&u, &p); /* the same segment again starts no message */
 		got(&u);
 		nothing(&k);
-		assert_in_range(only_recv()->deadline, before + 10 * NSEC_PER_SEC,
-				clock_now_ns() + 10 * NSEC_PER_SEC);
+		assert_uint_in_range(only_recv()->deadline, before + 10 * NSEC_PER_SEC,
+				     clock_now_ns() + 10 * NSEC_PER_SEC);
 		only_recv()->deadline = 0;
 	}
 	umad_run_due(&seg);
@@ -296,8 +293,8 @@ static void what_is_being_sent_does_not_time_out(void **state)
 		m->deadline = 0;
 		umad_run_due(&seg);
 		nothing(&k);
-		assert_in_range(m->deadline, now + 2 * NSEC_PER_SEC,
-				clock_now_ns() + 2 * NSEC_PER_SEC);
+		assert_uint_in_range(m->deadline, now + 2 * NSEC_PER_SEC,
+				     clock_now_ns() + 2 * NSEC_PER_SEC);
 	}
 	seg_unlock(&seg, &m->pump);
 	m->deadline = 0;
@@ -319,8 +316,8 @@ static void a_dead_senders_half_message_times_out(void **state)
 	begin(&u, &k);
 	r = only_recv();
 	dead_slot(&r->slot, &r->slot_gen);
-	assert_in_range(umad_run_orphans(&seg), before + 40 * NSEC_PER_SEC,
-			clock_now_ns() + 40 * NSEC_PER_SEC);
+	assert_uint_in_range(umad_run_orphans(&seg), before + 40 * NSEC_PER_SEC,
+			     clock_now_ns() + 40 * NSEC_PER_SEC);
 	r->deadline = 0;
 	assert_int_equal(umad_run_orphans(&seg), UINT64_MAX);
 	in = got(&u);

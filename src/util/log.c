@@ -7,6 +7,7 @@
 #include "util/bug.h"
 #include "util/clock.h"
 #include "util/fmt.h"
+#include "util/num.h"
 #include "util/rec.h"
 #include "util/sys.h"
 
@@ -79,12 +80,12 @@ const char *log_errno_name(int err)
 static int inherited_fd(void)
 {
 	const char *s = getenv(LOG_ENV_FD);
-	unsigned long long v[3];
+	const char *end;
 	struct stat st;
-	char *end;
+	uint64_t v[3];
 
 	for (int i = 0; s && i < 3; i++) {
-		v[i] = strtoull(s, &end, 10);
+		v[i] = num_decimal(s, &end);
 		if (end == s || (*end != ':' && i < 2))
 			return -1;
 		s = end + 1;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Traces: topics that are on, the destination of lines, and what a call must not change. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -19,6 +15,7 @@
 
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/test_cmocka.h"
 #include "util/test_time.h"
 
 static void topics_come_from_the_environment(void **state)
@@ -67,7 +64,7 @@ static void a_line_is_one_write_and_keeps_errno(void **state)
 	longer[sizeof(longer) - 1] = 0;
 	TRACE(LOG_FW, "%s", longer);
 	n = read(fd, text, sizeof(text) - 1);
-	assert_in_range(n, 900, 1024);
+	assert_uint_in_range(n, 900, 1024);
 	assert_ptr_equal(memchr(text, '\n', (size_t)n), text + n - 1);
 	log_finish();
 	close(fd);

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Trace lines: the small printf, text and JSON, truncation, and a descriptor that fails. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <json-c/json.h>
@@ -17,6 +13,7 @@
 
 #include "util/fmt.h"
 #include "util/rec.h"
+#include "util/test_cmocka.h"
 
 #define SAME(...)                                                   \
 	do {                                                        \
@@ -153,7 +150,7 @@ static void long_text_is_cut_in_its_group(void **state)
 	assert_int_equal(open_trace(false), 0);
 	one_record(10, 2000);
 	l = line();
-	assert_in_range(strlen(l), 2000, REC_TEXT_MAX);
+	assert_uint_in_range(strlen(l), 2000, REC_TEXT_MAX);
 	assert_non_null(strstr(l, "...) -> state=RTS(0x3) = OK <"));
 }
 

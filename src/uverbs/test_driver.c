@@ -60,8 +60,8 @@ static void get_device(struct seg *s, uint32_t hca, struct uv_device *d)
 /* Port n has the GID fe00::n; port 2 also has fd00:: at index 3. */
 static int query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, struct uv_gid *gid)
 {
-	assert_in_range(port, 1, FAKE_PORTS);
-	assert_in_range(index, 0, FAKE_GIDS - 1);
+	assert_uint_in_range(port, 1, FAKE_PORTS);
+	assert_uint_in_range(index, 0, FAKE_GIDS - 1);
 	*gid = (struct uv_gid){.type = IBV_GID_TYPE_IB};
 	if (index == 0) {
 		gid->raw[0] = 0xfe;

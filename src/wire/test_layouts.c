@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Self-test of all PRM layouts, golden vectors, and the walks over their tables. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,6 +11,7 @@
 #include "util/cleanup.h"
 #include "util/for_tests.h"
 #include "util/rec.h"
+#include "util/test_cmocka.h"
 #include "wire/for_tests.h"
 #include "wire/golden_mad.h"
 #include "wire/golden_prm.h"
@@ -55,7 +52,7 @@ static const struct layout_field *field_at(const struct layout *l, uint32_t bit,
 static void claim(const struct layout *l, const char *name, uint8_t *owner, uint32_t bit,
 		  uint32_t width)
 {
-	assert_in_range(bit + width, 1, l->bytes * 8);
+	assert_uint_in_range(bit + width, 1, l->bytes * 8);
 	for (uint32_t b = bit; b < bit + width; b++) {
 		if (owner[b])
 			fail_msg("%s.%s overlaps another field at bit 0x%x", l->name, name, b);

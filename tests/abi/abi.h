@@ -20,16 +20,16 @@
 #include <rdma/rdma_user_ioctl.h>
 
 /* ---- memory */
-#define MEM UINT64_C(0x500000000000) /* 16 pages for queues and regions */
+#define MEM UINT64_C(0x300000000000) /* 16 pages for queues and regions */
 #define MEM_LEN UINT64_C(0x10000)
 #define DBR (MEM + 0xf000)               /* doorbell records */
 #define NEXT_DBR (MEM + 0xe000)          /* doorbell records of objects that rows make */
-#define IN UINT64_C(0x500000100000)      /* a page of input; the next page has no access */
+#define IN UINT64_C(0x300000100000)      /* a page of input; the next page has no access */
 #define IN_END (IN + 4096)               /* PROT_NONE */
-#define OUT UINT64_C(0x500000200000)     /* 2 pages for answers, then PROT_NONE */
+#define OUT UINT64_C(0x300000200000)     /* 2 pages for answers, then PROT_NONE */
 #define OUT_END (OUT + 8192)             /* */
-#define RDONLY UINT64_C(0x500000300000)  /* a page that can only be read */
-#define NOWHERE UINT64_C(0x500000400000) /* not mapped */
+#define RDONLY UINT64_C(0x300000300000)  /* a page that can only be read */
+#define NOWHERE UINT64_C(0x300000400000) /* not mapped */
 #define KERNEL UINT64_C(0xffff888000000000)
 
 /* ---- handles and descriptors, in the order in which world.c makes them */

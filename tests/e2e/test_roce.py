@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Fabric, Running, wait_for, listening, shell_pair  # noqa: E402
+from softhca import SOFTHCA, Case, Fabric, Running, wait_for, listening, shell_pair, ucx_perftest  # noqa: E402
 
 PORT = '/sys/class/infiniband/mlx5_0/ports/1/'
 LOCAL = 'fe80:0000:0000:0000:5817:caff:fe00:0001'
@@ -138,7 +138,7 @@ class Connected(Case):
     def test_ucx(self):
         for transport in ('rc', 'ud', 'dc'):
             with self.subTest(transport):
-                self.both('env', f'UCX_TLS={transport},self', 'ucx_perftest', '-t', 'tag_lat', '-n', '20', '-w', '5')
+                self.both('env', f'UCX_TLS={transport},self', *ucx_perftest('-t', 'tag_lat', '-n', '20', '-w', '5'))
 
     def test_perftest_chooses_an_entry(self):
         self.both('ib_write_bw', '-F', '-n', '300')

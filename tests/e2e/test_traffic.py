@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, NOBODY, ordinary_user_can_run, wait_for, listening  # noqa: E402
+from softhca import Case, Fabric, NOBODY, ordinary_user_can_run, wait_for, listening, ucx_perftest  # noqa: E402
 
 
 class Pairs:
@@ -43,7 +43,7 @@ class Pairs:
         env = {'UCX_TLS': tls + ',self', 'UCX_NET_DEVICES': 'mlx5_0:1', 'UCX_LOG_LEVEL': 'warn', **dict(env)}
         port = Case.port
         Case.port += 1
-        cmd = ('ucx_perftest', '-p', str(port), '-b', batch.name, '-n', '50', '-w', '5')
+        cmd = ucx_perftest('-p', str(port), '-b', batch.name, '-n', '50', '-w', '5')
         srv = self.fab.start(*cmd, env=env, options=(*self.opt[0], *run))
         try:
             wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')

@@ -6,6 +6,7 @@
  */
 #include "rc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -255,15 +256,31 @@ static void event(struct rc_end *e, int sock)
 		CHECK(rc_now() < end);
 }
 
+/* Does libc still read folders? From glibc 2.39 on, opendir() needs fstat(), and libibverbs that.
+ */
+static bool reads_folders(const struct refusal *r, int err)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		refuse(r, err);
+		_exit(!opendir("/"));
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	return !status;
+}
+
 /* Traffic between two processes, both with the refusal. */
 static int refused_pair(const struct refusal *r, int err)
 {
+	bool late = r->late || !reads_folders(r, err);
 	int sp[2], status = 0, self;
 	struct rc_end e = {0};
 	pid_t pid;
 
 	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
-	if (!r->late)
+	if (!late)
 		refuse(r, err);
 	pid = fork();
 	self = !pid;
@@ -271,7 +288,7 @@ static int refused_pair(const struct refusal *r, int err)
 	rc_make(&e, NULL, 3 * SIZE, RC_EVENTS);
 	rc_exchange(&e, sp[self]);
 	rc_sync(sp[self]);
-	if (r->late)
+	if (late)
 		refuse(r, err);
 	registers(&e);
 	xrc_domain(&e);

@@ -13,7 +13,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
 from softhca import (BUILD, Case, Fabric, NOBODY, SOFTHCA, TIMEOUT, TOP, fabric_dir, listening,  # noqa: E402
-                     ordinary_user_can_run, stop, wait_for)
+                     ordinary_user_can_run, stop, ucx_perftest, wait_for)
 
 SKIP = 77
 NO_USER = 'an ordinary user cannot reach the build'
@@ -279,7 +279,7 @@ loop()
                'UCX_LOG_LEVEL': 'error'}
         port = Case.port
         Case.port += 1
-        cmd = ('ucx_perftest', '-p', str(port))
+        cmd = ucx_perftest('-p', str(port))
         srv = self.fab.start(*cmd, env=env)
         try:
             wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')

@@ -15,9 +15,9 @@
 #include <rdma/mlx5-abi.h>
 #include <rdma/rdma_user_ioctl.h>
 
-#define MEM UINT64_C(0x500000000000) /* 16 pages for queues and regions */
+#define MEM UINT64_C(0x300000000000) /* 16 pages for queues and regions */
 #define MEM_LEN UINT64_C(0x10000)
-#define NOWHERE UINT64_C(0x500000400000) /* not mapped */
+#define NOWHERE UINT64_C(0x300000400000) /* not mapped */
 
 /* The kernel's driver is rxe, not mlx5. */
 extern bool rxe;

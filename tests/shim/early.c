@@ -61,6 +61,7 @@ size_t strlen(const char *s)
 	return n;
 }
 
+#undef strchr /* a macro in glibc from 2.43 on, as memchr */
 char *strchr(const char *s, int c)
 {
 	start();
@@ -93,6 +94,7 @@ int snprintf(char *out, size_t size, const char *fmt, ...)
 	return n;
 }
 
+#undef memchr
 void *memchr(const void *s, int c, size_t n)
 {
 	const unsigned char *p = s;

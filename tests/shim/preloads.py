@@ -208,7 +208,7 @@ class Foreign(Preloads):
         self.check(self.build('static-pie', 'gcc', '-static-pie'), 'linked statically')
 
     def test_32_bit(self):
-        """mov $7, %ebx; mov $1, %eax; int $0x80. Not every kernel runs it; the line comes anyway."""
+        """mov $7, %ebx; mov $1, %eax; int $0x80."""
         exe = os.path.join(self.tmp.name, 'narrow')
         code = b'\xbb\x07\0\0\0\xb8\x01\0\0\0\xcd\x80'
         head = struct.pack('<16sHHIIIIIHHHHHH', b'\x7fELF\x01\x01\x01', 2, 3, 1, 0x8048054, 52, 0, 0, 52,
@@ -217,9 +217,14 @@ class Foreign(Preloads):
         with open(exe, 'wb') as f:
             f.write(head + segment + code)
         os.chmod(exe, 0o755)
+        try:
+            subprocess.run([exe])
+        except OSError as e:
+            # execvp() then gives the file to a shell, which runs whatever it takes for commands.
+            self.skipTest(f'the kernel has no IA32 emulation: {e.strerror}')
         rc, _, err = run(SOFTHCA, 'run', '--', exe)
         self.assertIn('32-bit', err)
-        self.assertIn(rc, (7, 126), err)
+        self.assertEqual(rc, 7, err)
 
     def test_nothing_is_said_of_others(self):
         for argv in (['true'], ['/bin/true'], ['sh', '-c', 'true'], ['/lib64/ld-linux-x86-64.so.2', '/bin/true'],

@@ -15,10 +15,7 @@
 #include <linux/rtnetlink.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +25,8 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
+
+#include "util/test_cmocka.h"
 
 #define FN(name) ((__typeof__(&name))dlsym(RTLD_DEFAULT, #name))
 #define assert_fails(call, err)                                                          \
@@ -688,7 +686,7 @@ static void lengths_of_dumps(void **state)
 	while (!done) {
 		ssize_t n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
 
-		assert_in_range(n, NLMSG_HDRLEN, sizeof(buf));
+		assert_uint_in_range(n, NLMSG_HDRLEN, sizeof(buf));
 		assert_int_equal(recv(fd, buf, (size_t)n, 0), n);
 		memset(&got, 0, sizeof(got));
 		note(buf, n, 3);
@@ -753,7 +751,7 @@ static void overrun(void **state)
 		assert_int_equal(got.ours, 1);
 	}
 	assert_int_equal(errno, EAGAIN);
-	assert_in_range(seq, 1, 99);
+	assert_uint_in_range(seq, 1, 99);
 	post_one(100);
 	answered(100);
 }

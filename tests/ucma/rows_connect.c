@@ -45,7 +45,7 @@ const struct row connect_rows[] = {
 	{"connect: no command at all", "ucma_connect: in_len", 0, ROUTED,
 	 "connect A in=0 -> EINVAL\n"},
 	{"connect: a longer command", "ucma_connect: min_t()", 0, ROUTED,
-	 "connect A at=0x500000100000 in=400 len=408 -> 0\n"},
+	 "connect A at=0x300000100000 in=400 len=408 -> 0\n"},
 	{"connect: a short command at the end of memory", "ucma_connect: in_len comes first", 0,
 	 ROUTED, "connect A in=200 cut=208 -> EINVAL\n"},
 	{"connect: a reserved word", "ucma_connect does not look at it", 0, ROUTED,
@@ -224,7 +224,7 @@ const struct row connect_rows[] = {
 	 "accept S in=287 -> EINVAL\n"
 	 "accept S -> 0\n"},
 	{"accept: a longer command", "ucma_accept: min_t()", 0, CONNECTING,
-	 "accept S at=0x500000100000 in=400 len=408 -> 0\n"},
+	 "accept S at=0x300000100000 in=400 len=408 -> 0\n"},
 	{"accept: with the ECE", "cm_format_rep: CM_REP_VENDOR_ID", 0, CONNECTING,
 	 "accept S vendor=0x1215b3 mod=0x12345678 -> 0\n"
 	 "get -> CONNECT_RESPONSE A qpn=22 data=196: resources=1 depth=1 flow=1 rnr=7 "

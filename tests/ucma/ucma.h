@@ -93,11 +93,11 @@ struct ucma_sockaddr_ib {
 };
 
 /* ---- world.c: memory, files, ids, addresses, ports */
-#define IN_END UINT64_C(0x500000101000)  /* the end of a page of input */
-#define OUT_END UINT64_C(0x500000202000) /* the end of two pages for answers */
-#define VAL_END UINT64_C(0x500000301000) /* the end of a page for option values */
-#define RDONLY UINT64_C(0x500000400000)  /* a page that may be read */
-#define NOWHERE UINT64_C(0x500000500000) /* not mapped */
+#define IN_END UINT64_C(0x300000101000)  /* the end of a page of input */
+#define OUT_END UINT64_C(0x300000202000) /* the end of two pages for answers */
+#define VAL_END UINT64_C(0x300000301000) /* the end of a page for option values */
+#define RDONLY UINT64_C(0x300000400000)  /* a page that may be read */
+#define NOWHERE UINT64_C(0x300000500000) /* not mapped */
 #define KERNEL UINT64_C(0xffff888000000000)
 #define POISON 0xa5
 

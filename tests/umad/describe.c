@@ -17,7 +17,7 @@ static const char *shown(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = read(fd, text, sizeof(text) - 1);
 
-	assert_in_range(n, 1, sizeof(text) - 1);
+	assert_uint_in_range(n, 1, sizeof(text) - 1);
 	text[n] = '\0';
 	close(fd);
 	return text;

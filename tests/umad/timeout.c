@@ -63,8 +63,8 @@ static void tried(void **state)
 	first = got(s);
 	timed_out(fd, &p);
 	took = now_ms() - start;
-	assert_in_range(took + 1, r->timeout_ms * (r->retries + 1),
-			r->timeout_ms * (r->retries + 1) + SLOW);
+	assert_uint_in_range(took + 1, r->timeout_ms * (r->retries + 1),
+			     r->timeout_ms * (r->retries + 1) + SLOW);
 	for (uint32_t i = 0; i < r->retries; i++) {
 		in = got(s);
 		assert_memory_equal(&in, &first, sizeof(in));

@@ -90,7 +90,7 @@ int umad_open(unsigned int n, int flags)
 
 	snprintf(path, sizeof(path), "/dev/infiniband/umad%u", n);
 	fd = open(path, flags | O_CLOEXEC);
-	assert_in_range(fd, 0, sizeof(is_open) - 1);
+	assert_uint_in_range(fd, 0, sizeof(is_open) - 1);
 	is_open[fd] = 1;
 	return fd;
 }

@@ -8,11 +8,7 @@
 #ifndef SOFTHCA_TESTS_UMAD_H
 #define SOFTHCA_TESTS_UMAD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -25,6 +21,7 @@
 #include <rdma/ib_user_mad.h>
 
 #include "mads.h"
+#include "util/test_cmocka.h"
 #include "util/test_time.h"
 
 enum { BAD_ATTR = 0x0c };

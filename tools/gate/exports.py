@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 Each symbol that a file of src/ exports has a user in another file, or is declared in for_tests.h
-because only tests use it.
+because only tests use it. The libraries import none that is newer than the oldest glibc of SUPPORT.
 """
 import json
 import os
@@ -14,6 +14,11 @@ SYMBOL = re.compile(r'^ *\d+: [0-9a-f]+ +\S+ +(\S+) +(GLOBAL|WEAK) +(\S+) +(\S+)
 NOT_OBJECTS = ('SECTION', 'FILE')
 # Made by a macro for each row of a list.
 ROWS = re.compile(r'layout_\w+|uv_type_\w+|shim_syms')
+
+
+LIBRARIES = ('src/shim/libsofthca.so', 'src/devx/libdevx.so')
+# As objdump -T lists what a file imports.
+IMPORT = re.compile(r'\*UND\*\s+[0-9a-f]+\s+\(?GLIBC_([0-9.]+)\)?\s+(\w+)$', re.M)
 
 
 def is_test(path):
@@ -63,4 +68,27 @@ def check_exports(build):
         bad += [f'{f}: {s}: no other file uses it: make it static, or declare it in for_tests.h'
                 for s in sorted(defined - used)
                 if not ROWS.fullmatch(s) and not outside.fullmatch(s)]
+    check_imports(build)
     result('exports: each has a user in another file, or is for tests', not bad, '\n'.join(bad))
+
+
+def number(version):
+    return tuple(int(n) for n in version.split('.'))
+
+
+def too_new(text, oldest):
+    """The symbols that this output of objdump imports from a glibc newer than the oldest."""
+    return [f'{symbol} (glibc {v})' for v, symbol in IMPORT.findall(text) if number(v) > number(oldest)]
+
+
+def check_imports(build):
+    oldest = re.search(r'^\| glibc \| ([0-9.]+) and newer', read('doc/SUPPORT.md'), re.M).group(1)
+    bad = []
+    for lib in LIBRARIES:
+        path = os.path.join(TOP, build, lib)
+        if not os.path.exists(path):
+            continue
+        out = sh(['objdump', '-T', path]).stdout
+        bad += [f'{lib}: {s}' for s in too_new(out, oldest)] or \
+            ([] if IMPORT.search(out) else [f'{lib}: objdump names no import:\n{out}'])
+    result(f'exports: the libraries load with glibc {oldest}', not bad, '\n'.join(bad))

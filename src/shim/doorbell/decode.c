@@ -36,8 +36,9 @@ int trap_decode_init(void)
 
 	if (__atomic_load_n(&zydis.RegisterGetId, __ATOMIC_ACQUIRE))
 		return 0;
-	fmt(name, sizeof(name), "libZydis.so.%u.%u", ZYDIS_VERSION_MAJOR(ZYDIS_VERSION),
-	    ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
+	/* The macros have other types in other releases. */
+	fmt(name, sizeof(name), "libZydis.so.%u.%u", (unsigned)ZYDIS_VERSION_MAJOR(ZYDIS_VERSION),
+	    (unsigned)ZYDIS_VERSION_MINOR(ZYDIS_VERSION));
 	lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
 #define F(name)                                                              \
 	{                                                                    \

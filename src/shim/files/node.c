@@ -8,6 +8,7 @@
 #include "fabric/fabric.h"
 #include "shim/shim.h"
 #include "util/fmt.h"
+#include "util/num.h"
 #include "util/sys.h"
 
 #include <ctype.h>
@@ -46,12 +47,12 @@ static uint32_t minor_of_name(const char *name)
 		return FAB_RDMA_CM_MINOR;
 	for (size_t i = 0; i < NCLASSES; i++) {
 		size_t n = strlen(classes[i].prefix);
-		char *end;
-		unsigned long k;
+		const char *end;
+		uint64_t k;
 
 		if (strncmp(name, classes[i].prefix, n) || !isdigit((unsigned char)name[n]))
 			continue;
-		k = strtoul(name + n, &end, 10);
+		k = num_decimal(name + n, &end);
 		return *end || k >= 64 ? NODE_NONE : classes[i].first + (uint32_t)k;
 	}
 	return NODE_NONE;

@@ -7,6 +7,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "util/fmt.h"
+#include "util/num.h"
 #include "util/sys.h"
 
 #include <limits.h>
@@ -95,14 +96,14 @@ static bool is_dotdot(const char *p, size_t n)
  */
 static bool follow_link(char *s, size_t *len, size_t size)
 {
-	unsigned long minor;
-	char *end;
+	const char *end;
+	uint64_t minor;
 	int n = 0;
 
 	if (!strcmp(s, CHAR_DEVICES RDMA_CM_NUMBER)) {
 		n = (int)fmt(s, size, "/dev/infiniband/rdma_cm");
 	} else if (!strncmp(s, CHAR_DEVICES "231:", strlen(CHAR_DEVICES "231:"))) {
-		minor = strtoul(s + strlen(CHAR_DEVICES "231:"), &end, 10);
+		minor = num_decimal(s + strlen(CHAR_DEVICES "231:"), &end);
 		if (*end)
 			return false;
 		if (minor >= FAB_UVERBS_MINOR(0))

@@ -15,6 +15,7 @@
 #include "shim/shim.h"
 #include "util/fmt.h"
 #include "util/log.h"
+#include "util/num.h"
 #include "util/sys.h"
 #include "uverbs/uverbs.h"
 
@@ -45,7 +46,7 @@ static int device_of(int dirfd, const char *mapped)
 	at = strstr(path, device);
 	if (!root[0] || strncmp(path, root, strlen(root)) || !at)
 		return -1;
-	return (int)strtoul(at + sizeof(device) - 1, NULL, 10);
+	return (int)num_decimal(at + sizeof(device) - 1, NULL);
 }
 
 static uint32_t hca_of(const struct uv_system *sys, uint32_t n)
