@@ -175,13 +175,20 @@ int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src)
 		odp_page_in(r->s, dst, src->len);
 	}
 	mem_gate = &r->ring->gate;
-	rc = __builtin_expect(src->sig || dst->sig, 0) ? sig_copy(r, dst, src)
-						       : sgl_copy(r->s, dst, src);
+	rc = __builtin_expect(src->sig || dst->sig, 0) ? -EFAULT : sgl_copy(r->s, dst, src);
+	/*
+	 * Which side has faulted is known only of a copy by way of a buffer. A page that is there
+	 * again by now is copied, as by a card that asks for it again.
+	 */
+	if (__builtin_expect(rc == -EFAULT, 0)) {
+		POINT("copy-faulted");
+		rc = sig_copy(r, dst, src);
+	}
 	mem_gate = NULL;
 	return rc;
 }
 
-bool sgl_faults(struct seg *s, const struct eng_sgl *l)
+bool sgl_unreadable(struct seg *s, const struct eng_sgl *l)
 {
 	struct eng_cursor c = {.l = l};
 	struct mem_slot mem;
@@ -189,8 +196,6 @@ bool sgl_faults(struct seg *s, const struct eng_sgl *l)
 	uint8_t byte;
 	int rc;
 
-	if (l->sig)
-		return l->fault;
 	while (!(rc = cursor_piece(s, &c, UINT64_MAX, &mem, &v))) {
 		for (uint64_t va = v.va; va < v.va + v.len && mem.slot != ENG_SLOT_VOID;
 		     va = (va | 0xfff) + 1)

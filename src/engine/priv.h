@@ -107,7 +107,7 @@ struct eng_sgl {
 	uint32_t n;
 	bool mixed;  /* the memory is in several slots, not all in mem[0].slot */
 	uint8_t sig; /* enum eng_sig: parts are of signature keys; then it is mixed, too */
-	bool fault;  /* set by sig_copy(): some memory of the list is not mapped */
+	bool fault;  /* after a copy failed with -EFAULT: memory of this list did it */
 	bool near; /* of a receive: its CQE needs no system call, so its payload should need none */
 	uint64_t len;
 	uint64_t odp; /* the entries that are memory of on-demand keys, a bit each */
@@ -256,7 +256,8 @@ uint8_t *adopt_near(struct seg *s, uint32_t umem, struct mem_slot mem, uint64_t 
 enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access);
 /*
  * Copy src to dst, which is at least as long. 0 or a mem_* error. _gated: also -ECANCELED when the
- * keys may have become void (gate.h); the caller then returns ENG_AGAIN.
+ * keys may have become void (gate.h); the caller then returns ENG_AGAIN. After -EFAULT the list
+ * whose memory it was has `fault` set.
  */
 int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src);
 int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src);
@@ -314,8 +315,8 @@ uint64_t running_mark(struct seg *s);
  */
 int running_wait(struct seg *s, struct running *it, uint64_t ns);
 int running_wait_outside(struct seg *s, struct seg_ring *own, struct running *it, uint64_t ns);
-/* After a copy failed with -EFAULT: is it this list that has unmapped pages? */
-bool sgl_faults(struct seg *s, const struct eng_sgl *l);
+/* Of a source that is not copied: would reading it fail with -EFAULT? */
+bool sgl_unreadable(struct seg *s, const struct eng_sgl *l);
 
 /*
  * odp.c: on-demand keys. _add() as sgl_add(). _page_in(): make the memory of such keys present that

@@ -271,7 +271,7 @@ static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 	if (out != ENG_DONE)
 		return out;
 	rc = scatter(r);
-	if ((rc == -EFAULT || r->late) && sgl_faults(r->s, &r->remote))
+	if (rc == -EFAULT ? r->remote.fault : r->late && sgl_unreadable(r->s, &r->remote))
 		return rc_refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
 	if (rc == -EFAULT) {
 		r->late = ENG_W_LOCAL_FAULT;

@@ -256,7 +256,7 @@ enum eng_out resp_copy_failed(struct eng_run *r, int rc)
 	if (rc == -EACCES)
 		r->why = ENG_W_REMOTE_REFUSED;
 	else
-		r->why = sgl_faults(r->s, &r->local) ? ENG_W_LOCAL_FAULT : ENG_W_REMOTE_FAULT;
+		r->why = r->local.fault ? ENG_W_LOCAL_FAULT : ENG_W_REMOTE_FAULT;
 	return ENG_FAILED;
 }
 
@@ -354,11 +354,11 @@ static void ack_wait(const struct eng_run *r, struct hw_qp *qp, uint32_t seq)
 	}
 }
 
-enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
-			   const struct eng_recv *rv, struct eng_cqe *c)
+static enum eng_out complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
+			     const struct eng_recv *rv, struct eng_cqe *c, bool may_merge)
 {
 	struct hw_cq *cq = hw_cq(r->s, r->to.cqn);
-	bool merge = cq && can_merge(r, cq) && !cq_is_near(r->s, cq),
+	bool merge = may_merge && cq && can_merge(r, cq) && !cq_is_near(r->s, cq),
 	     solicited = LAYOUT_GET(cqe64, c->b, se);
 	uint32_t ack = atomic_load_explicit(&qp->ack_seq, memory_order_acquire);
 	int rc;
@@ -396,6 +396,11 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 		ack_end(r->qp);
 		if (rc == -EAGAIN) /* the CQ was resized before it was locked */
 			return ENG_LOCKED;
+		/* whose memory it was, or the CQ's, is known of a copy of each alone */
+		if (merge && rc == -EFAULT) {
+			POINT("copy-faulted");
+			return complete(r, qp, qpn, rv, c, false);
+		}
 		if (merge || rc == -ECANCELED)
 			return resp_copy_failed(r, rc);
 	}
@@ -406,4 +411,10 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	resp_fail(r->s, qp, qpn, IBV_EVENT_QP_FATAL);
 	r->why = ENG_W_REMOTE_OP;
 	return ENG_FAILED;
+}
+
+enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
+			   const struct eng_recv *rv, struct eng_cqe *c)
+{
+	return complete(r, qp, qpn, rv, c, true);
 }

@@ -48,6 +48,7 @@ static int peek(struct eng_run *r, uint8_t *to, uint32_t n)
 			cursor_advance(&c, v.len);
 		}
 	}
+	r->local.fault = rc == -EFAULT;
 	return rc ? rc : (int)got;
 }
 

@@ -134,7 +134,10 @@ static enum fw_r qp_record(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	return fw_umem_place(u, QPC(dbr_addr), 8, 8, FW_R_QP_DBR_FIT, &at->dbr_va);
 }
 
-/* Find the memory of queues and doorbell record, into `at`. A QP without queues has none. */
+/*
+ * Find the memory of queues and doorbell record, into `at`. `mem` also names the process that looks
+ * after the QP, so one without queues needs it, too.
+ */
 static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 {
 	uint64_t offset = LAYOUT_GET(create_qp_in, k->in, wq_umem_offset);
@@ -153,8 +156,11 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 		at->mem = mem_self(k->s);
 		return FW_R_NONE;
 	}
-	if (rq_bytes + sq_bytes == 0)
-		return qp_record(k, qpc, at);
+	if (rq_bytes + sq_bytes == 0) {
+		r = qp_record(k, qpc, at);
+		at->mem = at->dbr_mem; /* the device thread of this process looks after it */
+		return r;
+	}
 	if (!LAYOUT_GET(create_qp_in, k->in, wq_umem_valid))
 		return FW_R_QP_UMEM_VALID;
 	at->buf_umem = LAYOUT_GET32(create_qp_in, k->in, wq_umem_id);

@@ -424,39 +424,45 @@ static enum fw_r stream_reset(struct fw_call *k, const struct hw_qp *qp, const v
 	return e == -ENOENT ? FW_R_QP_STREAM : fw_errno(k, e);
 }
 
-static enum fw_r qp_ext(struct fw_call *k, struct hw_qp *qp, const void *ext)
+/* Is nothing to be refused any more? A stream is reset as the last of what can fail. */
+static enum fw_r check_last(struct fw_call *k, const struct hw_qp *qp, const void *next,
+			    const void *ext)
+{
+	uint32_t id = LAYOUT_GET32(qpc, next, counter_set_id), idx;
+	bool known = !id || id == LAYOUT_GET(qpc, qp->qpc, counter_set_id) || fw_qctr(k, id, &idx);
+
+	k->obj = LAYOUT_GET32(rst2init_qp_in, k->in, qpn);
+	if (!known)
+		return FW_R_QPC_COUNTERS;
+	if (!ext || !(LAYOUT_GET(rts2rts_qp_in, k->in, opt_param_mask_95_32) &
+		      PRM_QP_OPT32_DCI_STREAM_CHANNEL_ID))
+		return FW_R_NONE;
+	return stream_reset(k, qp, ext);
+}
+
+static void qp_ext(struct fw_call *k, struct hw_qp *qp, const void *ext)
 {
 	uint64_t opt = LAYOUT_GET(rts2rts_qp_in, k->in, opt_param_mask_95_32);
 
-	if (opt & PRM_QP_OPT32_DCI_STREAM_CHANNEL_ID) {
-		enum fw_r r = stream_reset(k, qp, ext);
-
-		if (r)
-			return r;
-	}
 	if (opt & PRM_QP_OPT32_QOS_QUEUE_GROUP_ID)
 		qp_groups(k, qp, ext);
 	if (opt & PRM_QP_OPT32_MMO)
 		qp->mmo = LAYOUT_GET32(qpc_ext, ext, mmo);
-	return FW_R_NONE;
 }
 
-/* From now on the QP counts in that set; nothing can be refused after this. */
-static enum fw_r qp_counters(struct fw_call *k, struct hw_qp *qp, uint32_t id)
+/* From now on the QP counts in that set, which check_last() has found. */
+static void qp_counters(struct fw_call *k, struct hw_qp *qp, uint32_t id)
 {
-	struct hw_qctr *was = qp->qctr ? hw_qctr(k->s, qp->qctr) : NULL, *set = NULL;
-	uint32_t idx = 0;
+	struct hw_qctr *was = qp->qctr ? hw_qctr(k->s, qp->qctr) : NULL;
+	uint32_t idx = 0, obj = k->obj;
+	struct hw_qctr *set = id ? fw_qctr(k, id, &idx) : NULL;
 
-	if (id) {
-		set = fw_qctr(k, id, &idx);
-		if (!set)
-			return FW_R_QPC_COUNTERS;
+	k->obj = obj;
+	if (set)
 		fw_ref(&set->refs, 1);
-	}
 	qp->qctr = idx;
 	if (was)
 		fw_ref(&was->refs, -1);
-	return FW_R_NONE;
 }
 
 /*
@@ -508,18 +514,14 @@ enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 	r = check_qpc(k, next, qp->st, t);
 	if (!r && (opt & OPT_ALT_PATH))
 		r = check_alt(k, LAYOUT_IN(qpc, secondary_address_path, in_qpc));
+	if (!r)
+		r = check_last(k, qp, next, ext);
 	if (r)
 		return r;
-	if (LAYOUT_GET(qpc, next, counter_set_id) != LAYOUT_GET(qpc, qp->qpc, counter_set_id)) {
-		r = qp_counters(k, qp, LAYOUT_GET32(qpc, next, counter_set_id));
-		k->obj = qpn;
-		if (r)
-			return r;
-	}
+	if (LAYOUT_GET(qpc, next, counter_set_id) != LAYOUT_GET(qpc, qp->qpc, counter_set_id))
+		qp_counters(k, qp, LAYOUT_GET32(qpc, next, counter_set_id));
 	if (ext)
-		r = qp_ext(k, qp, ext);
-	if (r)
-		return r;
+		qp_ext(k, qp, ext);
 	/* inferred from libmlx5, which asks for it after each RST2INIT (mlx5_modify_qp()) */
 	if (t->bit == R2I)
 		qp->mmo = 0;

@@ -39,6 +39,7 @@ void b_rate(struct env *e, uint32_t index, uint32_t rate)
 /* Needs e->tsar at the root, and e->group in it. */
 static bool build_sched(struct env *e, enum base b)
 {
+	uint32_t set;
 	void *sc;
 
 	sched_up(e);
@@ -95,8 +96,12 @@ static bool build_sched(struct env *e, enum base b)
 		b_gobj_login(e);
 		break;
 	case B_RTS2RTS_QP_EXT:
+		set = new_set(e);
 		qp_to(e, PRM_QP_STATE_RTS);
 		b_qp_groups(e, PRM_OP_RTS2RTS_QP, e->group, e->group);
+		/* a second change, which a refusal of the first one leaves undone */
+		LAYOUT_SET(rts2rts_qp_in, e->in, opt_param_mask, OPT_COUNTER_SET_ID);
+		LAYOUT_SET(qpc, LAYOUT_IN(rts2rts_qp_in, qpc, e->in), counter_set_id, set);
 		break;
 	default:
 		return false;

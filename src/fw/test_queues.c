@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The effects of successful commands of CQs, RMPs and QPs: stored state, references. */
 #include "fw/test.h"
+#include "engine/engine.h"
 #include "hw/cq.h"
 #include "hw/hca.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "segment/proc.h"
+#include "util/cleanup.h"
 #include "wire/prm/hca_cap.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
@@ -222,6 +225,56 @@ static void test_qp_without_queues_needs_no_memory_for_them(void **state)
 	assert_int_equal(qp->no_rq, 1);
 	assert_int_equal(qp->no_sq, 1);
 	assert_int_equal(qp->buf_umem, 0);
+}
+
+static uint32_t qp_without_queues(struct env *e, uint32_t st)
+{
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+
+	b_create_qp(e);
+	LAYOUT_SET(create_qp_in, e->in, wq_umem_valid, 0);
+	LAYOUT_SET(qpc, qpc, st, st);
+	LAYOUT_SET(qpc, qpc, rq_type, PRM_QP_RQ_NONE);
+	LAYOUT_SET(qpc, qpc, no_sq, 1);
+	return make(e, IN(create_qp));
+}
+
+static uint32_t qp_with_srq_alone(struct env *e)
+{
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+
+	b_create_qp(e);
+	LAYOUT_SET(create_qp_in, e->in, wq_umem_valid, 0);
+	LAYOUT_SET(qpc, qpc, rq_type, PRM_QP_RQ_SHARED);
+	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, e->srq);
+	LAYOUT_SET(qpc, qpc, no_sq, 1);
+	return make(e, IN(create_qp));
+}
+
+/* What it owes is paid by a device thread, which must know that the QP is one of its process. */
+static void test_qp_without_queues_is_looked_after(void **state)
+{
+	struct env *e = *state;
+	const uint32_t qpns[] = {
+		qp_without_queues(e, PRM_ST_RC),
+		qp_without_queues(e, PRM_ST_UC),
+		qp_without_queues(e, PRM_ST_UD),
+		qp_without_queues(e, PRM_ST_XRC),
+		qp_with_srq_alone(e),
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(qpns); i++) {
+		struct hw_qp *qp = hw_qp(&e->s, qpns[i]);
+		uint64_t later = UINT64_MAX - 1 - i;
+
+		atomic_store(&qp->state, PRM_QP_STATE_RTR);
+		atomic_store(&qp->park_deadline, later);
+		atomic_store(&qp->park, HW_PARK_RETRY);
+		atomic_store(&seg_proc(&e->s, e->s.self)->parked, 1);
+		assert_int_equal(eng_run_due(&e->s), later);
+		atomic_store(&qp->park, HW_PARK_NO);
+		assert_true(mem_is_self(&e->s, qp->mem));
+	}
 }
 
 static uint32_t query_qp_state(struct env *e)
@@ -491,6 +544,7 @@ int main(void)
 		env_test(test_qp_queues_lie_as_libmlx5_lays_them),
 		env_test(test_qp_page_offset_counts),
 		env_test(test_qp_without_queues_needs_no_memory_for_them),
+		env_test(test_qp_without_queues_is_looked_after),
 		env_test(test_qp_to_rts_takes_what_each_transition_takes),
 		env_test(test_opt_param_mask_selects_optional_fields),
 		env_test(test_lag_affinity_is_ignored),

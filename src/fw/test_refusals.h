@@ -101,6 +101,7 @@ const struct valid_row *valid_row(enum base b);
 	}
 #define E_QPC(f, v) E_IN(create_qp_in, qpc, qpc, f, v)
 #define NOBODY 0xfff123
+#define OPT_COUNTER_SET_ID (UINT32_C(1) << 25) /* opt_param_mask */
 
 #define R(want, base, ...)                                 \
 	{                                                  \

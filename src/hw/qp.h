@@ -72,7 +72,7 @@ struct hw_qp {
 	uint32_t sq_log_size; /* WQEBBs of 64 bytes */
 	uint32_t no_rq, no_sq;
 	uint32_t buf_umem, dbr_umem; /* umems of the work queues and of the doorbell record */
-	struct mem_slot mem;         /* memory of the work queues */
+	struct mem_slot mem;         /* memory of the work queues; its process looks after the QP */
 	uint64_t rq_va, sq_va;
 	struct mem_slot dbr_mem;
 	uint64_t dbr_va; /* doorbell record: RCV at +0, SND at +4, both BE32 */

@@ -214,7 +214,9 @@ struct seg {
 	 * the supervisor this is its connection manager; NULL: the supervisor is asked.
 	 */
 	void (*gmp)(struct seg *s, const void *pkt);
-	void *gmp_ctx;
+	/* In the supervisor: its loop looks again, as at link_sweep(); NULL: it is asked. */
+	void (*sweep)(struct seg *s);
+	void *super; /* for both: the struct sup */
 	struct seg_path path[SEG_PATHS];
 };
 

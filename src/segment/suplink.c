@@ -497,6 +497,10 @@ int link_sweep(struct seg *s)
 {
 	const struct link_msg m = {.op = LINK_SWEEP};
 
+	if (s->sweep) {
+		s->sweep(s);
+		return 0;
+	}
 	return tell(s, &m);
 }
 

@@ -7,6 +7,7 @@
 #include "segment/adopt.h"
 #include "shim/adopt.h"
 #include "shim/attach.h"
+#include "shim/given.h"
 #include "shim/shim.h"
 #include "shim/wrap.h"
 #include "util/clock.h"
@@ -242,6 +243,8 @@ WRAP(pid_t, _Fork, (void))
 /* A fork by system call: no handler runs. clone3's flags are its struct's first word. */
 static bool forks(long nr, const long a[6])
 {
+	uint64_t flags;
+
 	switch (nr) {
 #ifdef SYS_fork
 	case SYS_fork:
@@ -251,7 +254,7 @@ static bool forks(long nr, const long a[6])
 		return !(a[0] & 0x100); /* CLONE_VM */
 #ifdef SYS_clone3
 	case SYS_clone3:
-		return a[0] && !(*(const uint64_t *)a[0] & 0x100);
+		return given(&flags, (const void *)a[0], sizeof(flags)) && !(flags & 0x100);
 #endif
 	default:
 		return false;

@@ -186,7 +186,8 @@ static const char *missing(char *const envp[])
 	const char *v;
 
 	for (; envp; envp++) {
-		if (!page_readable(&p, (uintptr_t)envp))
+		if (!page_readable(&p, (uintptr_t)envp) ||
+		    !page_readable(&p, (uintptr_t)(envp + 1) - 1))
 			return NULL;
 		if (!*envp)
 			break;

@@ -45,7 +45,7 @@ struct sup_cm {
 /* seg.gmp: receives a MAD, in whichever thread carries it. */
 static void got(struct seg *s, const void *pkt)
 {
-	struct sup *sup = s->gmp_ctx;
+	struct sup *sup = s->super;
 	struct sup_cm *cm = sup->cm;
 	struct arrived *a = malloc(sizeof(*a));
 
@@ -57,7 +57,9 @@ static void got(struct seg *s, const void *pkt)
 	*cm->last = a;
 	cm->last = &a->next;
 	pthread_mutex_unlock(&cm->lock);
-	if (!pthread_equal(pthread_self(), cm->loop))
+	if (pthread_equal(pthread_self(), cm->loop))
+		sup->cm_at = 0; /* sup_cm_run() itself looks until nothing arrives any more */
+	else
 		eventfd_write(sup->work.src.fd, 1);
 }
 
@@ -71,6 +73,16 @@ static struct arrived *take_all(struct sup_cm *cm)
 	cm->last = &cm->first;
 	pthread_mutex_unlock(&cm->lock);
 	return a;
+}
+
+static bool any_arrived(struct sup_cm *cm)
+{
+	bool any;
+
+	pthread_mutex_lock(&cm->lock);
+	any = cm->first;
+	pthread_mutex_unlock(&cm->lock);
+	return any;
 }
 
 struct sender {
@@ -166,18 +178,16 @@ uint64_t sup_cm_run(struct sup *sup)
 	struct sup_cm *cm = sup->cm;
 	struct arrived *a, *next;
 	uint64_t due;
-	bool any;
 
+	/* What a timer sends may arrive here, too. */
 	do {
-		any = false;
 		for (a = take_all(cm); a; a = next) {
-			any = true;
 			next = a->next;
 			cma_arrived(cm->cma, &a->pkt);
 			free(a);
 		}
 		due = cma_run_due(cm->cma);
-	} while (any || due <= clock_now_ns());
+	} while (any_arrived(cm) || due <= clock_now_ns());
 	return due;
 }
 
@@ -358,11 +368,13 @@ int sup_cm_open(struct sup *sup, uint32_t file, const struct sup_link *l)
 void sup_cm_gone(struct sup *sup, uint32_t file)
 {
 	cma_file_gone(sup->cm->cma, file);
+	sup->cm_at = 0; /* this is called after the managers' part of a turn, too */
 }
 
 void sup_cm_port(struct sup *sup, uint32_t port)
 {
 	cma_port_event(sup->cm->cma, port);
+	sup->cm_at = 0;
 }
 
 /* ---- the whole */
@@ -384,7 +396,6 @@ int sup_cm_init(struct sup *sup)
 		return -ENOMEM;
 	}
 	sup->cm = cm;
-	sup->seg.gmp_ctx = sup;
 	sup->seg.gmp = got;
 	return 0;
 }

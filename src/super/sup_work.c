@@ -114,6 +114,12 @@ static void jobs_ready(struct sup *sup, struct sup_source *src, uint32_t events)
 	sup_links_again(sup);
 }
 
+/* seg.sweep: this thread, which may be the loop's, has left work for the loop's next turn. */
+static void look_again(struct seg *s)
+{
+	eventfd_write(((struct sup *)s->super)->work.src.fd, 1);
+}
+
 int sup_work_init(struct sup *sup)
 {
 	struct sup_work *w = &sup->work;
@@ -124,7 +130,10 @@ int sup_work_init(struct sup *sup)
 		.last = &w->waiting,
 	};
 	mallopt(M_ARENA_MAX, 1); /* threads rarely allocate here, so one malloc arena is enough */
-	return w->src.fd < 0 ? -errno : sup_watch(sup, &w->src);
+	if (w->src.fd < 0)
+		return -errno;
+	sup->seg.sweep = look_again;
+	return sup_watch(sup, &w->src);
 }
 
 void sup_work_finish(struct sup *sup)

@@ -104,6 +104,7 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 	r = make_segment(sup, topo);
 	if (r)
 		return r;
+	sup->seg.super = sup;
 	snprintf(sup->seg.dir, sizeof(sup->seg.dir), "%s/%s", rt->path, name);
 	r = start_netns(sup);
 	if (r)

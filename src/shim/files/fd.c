@@ -307,7 +307,7 @@ WRAP(int, recvmmsg,
 	int n;
 
 	if (nl_is(fd))
-		return (int)sock_result(nl_recvmmsg(fd, v, len, flags));
+		return (int)sock_result(nl_recvmmsg(fd, v, len, flags, timeout));
 	if (rt_is(fd) && rt_recvmmsg(fd, v, len, flags, timeout, sleep_recvmmsg, &r))
 		return (int)sock_result(r);
 	n = ADOPT_CALL_M(&v->msg_hdr, len, sizeof(*v), NEXT(recvmmsg)(fd, v, len, flags, timeout));

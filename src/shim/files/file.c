@@ -176,16 +176,32 @@ WRAP_OPENAT_2(__openat64_2)
 WRAP_CREAT(creat)
 WRAP_CREAT(creat64)
 
+#define MODE_MAX 7 /* libc looks at no more letters, and only at the first of a mode it refuses */
+
 /* The open(2) flags of a stdio mode. */
 static int stdio_flags(const char *mode)
 {
-	int flags = strchr(mode, '+') ? O_RDWR : mode[0] == 'r' ? O_RDONLY : O_WRONLY;
+	int flags = mode[0] == 'r' ? O_RDONLY : O_WRONLY;
 
 	if (mode[0] == 'w')
 		flags |= O_CREAT | O_TRUNC;
 	else if (mode[0] == 'a')
 		flags |= O_CREAT | O_APPEND;
-	return flags | (strchr(mode, 'x') ? O_EXCL : 0) | (strchr(mode, 'e') ? O_CLOEXEC : 0);
+	else if (mode[0] != 'r')
+		return flags;
+	for (int i = 1; i < MODE_MAX && mode[i]; i++)
+		switch (mode[i]) {
+		case '+':
+			flags = (flags & ~O_ACCMODE) | O_RDWR;
+			break;
+		case 'x':
+			flags |= O_EXCL;
+			break;
+		case 'e':
+			flags |= O_CLOEXEC;
+			break;
+		}
+	return flags;
 }
 
 /* The program cannot use a device as a stream: close what was just opened. */

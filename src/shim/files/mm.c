@@ -411,6 +411,7 @@ WRAP(long, syscall, (long nr, ...))
 	case SYS_ppoll:
 	case SYS_pselect6:
 	case SYS_epoll_pwait:
+	case SYS_epoll_pwait2:
 		r = sig_syscall(nr, a, &handled);
 		if (!handled)
 			return forward(nr, a);

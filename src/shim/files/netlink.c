@@ -8,6 +8,7 @@
 #include "segment/mem.h"
 #include "shim/attach.h"
 #include "shim/shim.h"
+#include "util/clock.h"
 #include "util/heap.h"
 #include "util/sys.h"
 
@@ -295,6 +296,13 @@ ssize_t nl_writev(int fd, const struct iovec *iov, int n)
 	return n < 0 || n > 1024 ? -EINVAL : send_to(fd, iov, (size_t)n, NULL, 0, 0);
 }
 
+static ssize_t give_len(struct mmsghdr *v, ssize_t r)
+{
+	unsigned int len = (unsigned int)r;
+
+	return mem_guarded_copy(&v->msg_len, &len, sizeof(len)) ? -EFAULT : r;
+}
+
 int nl_sendmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags)
 {
 	unsigned int i;
@@ -302,9 +310,10 @@ int nl_sendmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags)
 	for (i = 0; i < n && i < 1024; i++) {
 		ssize_t r = nl_sendmsg(fd, &v[i].msg_hdr, flags);
 
+		if (r >= 0)
+			r = give_len(&v[i], r);
 		if (r < 0)
 			return i ? (int)i : (int)r;
-		v[i].msg_len = (unsigned int)r;
 	}
 	return (int)i;
 }
@@ -364,8 +373,11 @@ ssize_t nl_recvmsg(int fd, struct msghdr *m, int flags, next_recvmsg *next)
 		if (r < 0)
 			err = -errno;
 	}
+	/* The kernel has stored to *m, but not the name of the process that holds our end. */
 	if (!err && m->msg_name) {
-		memcpy(m->msg_name, &kernel, room < sizeof(kernel) ? room : sizeof(kernel));
+		if (mem_guarded_copy(m->msg_name, &kernel,
+				     room < sizeof(kernel) ? room : sizeof(kernel)))
+			err = -EFAULT;
 		m->msg_namelen = sizeof(kernel);
 	}
 	if (!err) {
@@ -420,23 +432,71 @@ static ssize_t raw_recvmsg(int fd, struct msghdr *m, int flags)
 	return r < 0 ? -1 : r;
 }
 
-int nl_recvmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags)
+/* ---- the time-out of recvmmsg(2), as do_recvmmsg() takes it */
+
+int nl_timer_begin(struct nl_timer *t, struct timespec *timeout)
 {
-	int saved = errno;
+	struct timespec v = {0};
+
+	*t = (struct nl_timer){timeout, 0};
+	if (!timeout)
+		return 0;
+	if (mem_guarded_copy(&v, timeout, sizeof(v)))
+		return -EFAULT;
+	if (v.tv_sec < 0 || v.tv_nsec < 0 || v.tv_nsec >= (long)NSEC_PER_SEC)
+		return -EINVAL;
+	if (v.tv_sec > INT32_MAX)
+		v.tv_sec = INT32_MAX;
+	t->end = clock_now_ns() + (uint64_t)v.tv_sec * NSEC_PER_SEC + (uint64_t)v.tv_nsec;
+	return 0;
+}
+
+static uint64_t timer_left(const struct nl_timer *t)
+{
+	uint64_t now = clock_now_ns();
+
+	return now < t->end ? t->end - now : 0;
+}
+
+bool nl_timer_is_up(const struct nl_timer *t)
+{
+	return t->timeout && !timer_left(t);
+}
+
+int nl_timer_end(const struct nl_timer *t, int n)
+{
+	uint64_t left = timer_left(t);
+	struct timespec v = {(time_t)(left / NSEC_PER_SEC), (long)(left % NSEC_PER_SEC)};
+
+	return t->timeout && mem_guarded_copy(t->timeout, &v, sizeof(v)) ? -EFAULT : n;
+}
+
+int nl_recvmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags, struct timespec *timeout)
+{
+	int saved = errno, err;
+	struct nl_timer t;
 	unsigned int i;
 
+	err = nl_timer_begin(&t, timeout);
+	if (err)
+		return err;
 	for (i = 0; i < n && i < 1024; i++) {
 		int more = i && (flags & MSG_WAITFORONE) ? MSG_DONTWAIT : 0;
 		ssize_t r = nl_recvmsg(fd, &v[i].msg_hdr, (flags & ~MSG_WAITFORONE) | more,
 				       raw_recvmsg);
 
+		if (r >= 0)
+			r = give_len(&v[i], r);
 		if (r < 0) {
 			errno = saved;
-			return i ? (int)i : (int)r;
+			return i ? nl_timer_end(&t, (int)i) : (int)r;
 		}
-		v[i].msg_len = (unsigned int)r;
+		if (nl_timer_is_up(&t)) {
+			i++;
+			break;
+		}
 	}
-	return (int)i;
+	return i ? nl_timer_end(&t, (int)i) : 0;
 }
 
 /* ---- syscall() */
@@ -481,7 +541,7 @@ static long data_call(long nr, const long a[6])
 	case SYS_sendmmsg:
 		return nl_sendmmsg(fd, (void *)a[1], (unsigned int)a[2], (int)a[3]);
 	default:
-		return nl_recvmmsg(fd, (void *)a[1], (unsigned int)a[2], (int)a[3]);
+		return nl_recvmmsg(fd, (void *)a[1], (unsigned int)a[2], (int)a[3], (void *)a[4]);
 	}
 }
 

@@ -29,7 +29,7 @@ typedef ssize_t next_recvmsg(int fd, struct msghdr *m, int flags);
 ssize_t nl_recvmsg(int fd, struct msghdr *m, int flags, next_recvmsg *next);
 ssize_t nl_recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *a, socklen_t *len);
 int nl_sendmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags);
-int nl_recvmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags);
+int nl_recvmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags, struct timespec *timeout);
 int nl_bind(int fd, const struct sockaddr *a, socklen_t len);
 int nl_connect(int fd, const struct sockaddr *a, socklen_t len);
 int nl_getname(int fd, struct sockaddr *a, socklen_t *len, bool peer);

@@ -9,7 +9,6 @@
 #include "segment/mem.h"
 #include "shim/files/priv.h"
 #include "shim/shim.h"
-#include "util/clock.h"
 #include "util/heap.h"
 #include "util/sys.h"
 
@@ -386,27 +385,15 @@ bool rt_readv(int fd, const struct iovec *iov, int n, ssize_t *r)
 	return n <= IOV_MAX && has_room(iov, n) && recv_copy(fd, &m, 0, rt_sleep_raw, r);
 }
 
-/* do_recvmmsg(): the time is looked at after each datagram. */
-static bool time_is_up(struct timespec *timeout, uint64_t end)
-{
-	uint64_t now = clock_now_ns(), left = now < end ? end - now : 0;
-	struct timespec t = {(time_t)(left / NSEC_PER_SEC), (long)(left % NSEC_PER_SEC)};
-
-	return timeout && (mem_guarded_copy(timeout, &t, sizeof(t)) || !left);
-}
-
 bool rt_recvmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags, struct timespec *timeout,
 		 rt_sleep *sleep, ssize_t *r)
 {
-	struct timespec t = {0};
 	unsigned int i, len;
+	struct nl_timer t;
 	ssize_t one = 0;
-	uint64_t end;
 
-	if (timeout && (mem_guarded_copy(&t, timeout, sizeof(t)) || t.tv_sec < 0 ||
-			t.tv_sec > INT32_MAX || t.tv_nsec < 0 || t.tv_nsec >= (long)NSEC_PER_SEC))
+	if (nl_timer_begin(&t, timeout))
 		return false;
-	end = clock_now_ns() + (uint64_t)t.tv_sec * NSEC_PER_SEC + (uint64_t)t.tv_nsec;
 	for (i = 0; i < n && i < IOV_MAX; i++) {
 		int more = i && (flags & MSG_WAITFORONE) ? MSG_DONTWAIT : 0;
 
@@ -420,12 +407,12 @@ bool rt_recvmmsg(int fd, struct mmsghdr *v, unsigned int n, int flags, struct ti
 			one = -EFAULT;
 		if (one < 0)
 			break;
-		if (time_is_up(timeout, end)) {
+		if (nl_timer_is_up(&t)) {
 			i++;
 			break;
 		}
 	}
-	*r = i ? (ssize_t)i : one;
+	*r = i ? nl_timer_end(&t, (int)i) : one;
 	return true;
 }
 

@@ -30,6 +30,19 @@ struct nl_sock {
 	struct nl_sock *next;          /* of this process */
 };
 
+/* ---- the time-out of recvmmsg(2) */
+struct nl_timer {
+	struct timespec *timeout; /* the program's; NULL: none */
+	uint64_t end;
+};
+
+/* 0, -EFAULT or -EINVAL. */
+int nl_timer_begin(struct nl_timer *t, struct timespec *timeout);
+/* Asked after each datagram. */
+bool nl_timer_is_up(const struct nl_timer *t);
+/* Gives the program the time left after `n` datagrams: `n`, or -EFAULT. */
+int nl_timer_end(const struct nl_timer *t, int n);
+
 /* ---- sockets of NETLINK_ROUTE */
 
 /* A request that was sent to the kernel, with the answer to give when the kernel's arrives. */

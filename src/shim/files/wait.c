@@ -458,19 +458,33 @@ WRAP(int, epoll_ctl, (int epfd, int op, int fd, struct epoll_event *ev))
 	return NEXT(epoll_ctl)(epfd, op, fd, ev);
 }
 
+static void publish_list(const void *fds, size_t n)
+{
+	int fd;
+
+	for (size_t i = 0; i < n; i++)
+		if (!mem_guarded_copy(&fd, (const uint8_t *)fds + i * sizeof(fd), sizeof(fd)))
+			wait_publish(fd);
+}
+
 static void publish_sent(const struct msghdr *m)
 {
 	struct msghdr h;
+	struct cmsghdr c;
+	size_t at = 0;
 
 	if (mem_guarded_copy(&h, m, sizeof(h)) || !h.msg_control)
 		return;
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(&h); c; c = CMSG_NXTHDR(&h, c)) {
-		const int *fds = (const int *)CMSG_DATA(c);
+	/* As for_each_cmsghdr(): the kernel refuses what ends it. */
+	while (at + sizeof(c) <= h.msg_controllen) {
+		const uint8_t *p = (const uint8_t *)h.msg_control + at;
 
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++)
-			wait_publish(fds[i]);
+		if (mem_guarded_copy(&c, p, sizeof(c)) || c.cmsg_len < sizeof(c) ||
+		    c.cmsg_len > h.msg_controllen - at)
+			return;
+		if (c.cmsg_level == SOL_SOCKET && c.cmsg_type == SCM_RIGHTS)
+			publish_list(p + CMSG_LEN(0), (c.cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		at += CMSG_ALIGN(c.cmsg_len);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "shim/net/net.h"
 #include "fabric/ifaddr.h"
 #include "shim/files/paths.h"
+#include "shim/given.h"
 #include "util/bits.h"
 #include "util/sys.h"
 
@@ -33,26 +34,6 @@ static uint32_t source_of(uint32_t ip)
 				return own;
 		}
 	return 0;
-}
-
-/*
- * Copies an address that a program passed. The pointer may be bad, and process_vm_readv(2) may be
- * forbidden in a program that does no RDMA.
- */
-static bool read_address(union addr *to, const struct sockaddr *from, socklen_t len)
-{
-	const uintptr_t page = ~(uintptr_t)4095, first = (uintptr_t)from;
-	const uintptr_t last = first + len - 1;
-
-	/*
-	 * Check a word of the address itself: memcheck knows that it is initialised, but not the
-	 * rest of its page.
-	 */
-	if (!sys_page_readable(first & ~(uintptr_t)3) ||
-	    ((first ^ last) & page && !sys_page_readable(last & page)))
-		return false;
-	memcpy(to, from, len);
-	return true;
 }
 
 /* The socket address's IPv4 address, also if it is mapped into IPv6; 0: none. */
@@ -132,7 +113,7 @@ void net_choose_source(int fd, const struct sockaddr *to, socklen_t len)
 	if (len < sizeof(a.in) || !shim_on())
 		return;
 	len = len < sizeof(a.in6) ? sizeof(a.in) : sizeof(a.in6);
-	if (!read_address(&a, to, len) ||
+	if (!given(&a, to, len) ||
 	    (a.in.sin_family != AF_INET && (a.in.sin_family != AF_INET6 || len < sizeof(a.in6))))
 		return;
 	ip = ip4_of(&a);

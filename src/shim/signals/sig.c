@@ -9,6 +9,7 @@
  *
  * Async-signal-safe, raw system calls. Called by the wrappers (sigwrap.c), uar.c, fault.c.
  */
+#include "shim/given.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/doorbell/stack.h"
@@ -62,7 +63,8 @@ static int raw_action_program(int sig, const struct sig_kaction *new, struct sig
 	int r;
 
 	if (new) {
-		k = *new;
+		if (!given(&k, new, sizeof(k)))
+			return -EFAULT;
 		k.mask = sig_mask_to_kernel(k.mask);
 		k.flags |= SA_RESTORER;
 		k.restorer = sig_return;
@@ -129,8 +131,8 @@ int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction 
 
 	if (!atomic_load(&prog.installed) || !shim_owns_tables())
 		return raw_action_program(sig, new, old);
-	if (new) /* check the pointer by using it, before any lock is held */
-		n = *new;
+	if (new && !given(&n, new, sizeof(n))) /* before any lock is held */
+		return -EFAULT;
 	mask = prog_lock();
 	struct sig_kaction was = prog.act[i];
 
@@ -141,9 +143,7 @@ int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction 
 	}
 	prog_unlock();
 	sig_raw_setmask(mask);
-	if (old)
-		*old = was;
-	return 0;
+	return old && mem_guarded_copy(old, &was, sizeof(was)) ? -EFAULT : 0;
 }
 
 /* ---- are there handlers that a doorbell must keep out? */

@@ -49,7 +49,7 @@ static inline int sig_fault_index(int sig)
 /* ---- masks (sigmask.c): "program" is what the program asked for, "kernel" what the kernel has. */
 uint64_t sig_mask_to_kernel(uint64_t program);
 uint64_t sig_mask_to_program(uint64_t kernel); /* uses no state of the calling thread */
-/* sigprocmask: 0 or -errno; set and old may be NULL. */
+/* sigprocmask: 0 or -errno; set and old may be NULL. A bad `old`: the mask is set, and -EFAULT. */
 int sig_mask_change(int how, const uint64_t *set, uint64_t *old);
 /* With this kernel mask, does the program block SIGSEGV/SIGBUS in this thread? */
 bool sig_mask_blocks(uint64_t kernel, int sig);
@@ -66,7 +66,10 @@ uint64_t sig_raw_setmask(uint64_t kernel); /* returns the old one */
 #define SIG_MASK_ALL (~UINT64_C(0))
 
 /* ---- dispositions (sig.c) */
-/* sigaction of SIGSEGV or SIGBUS; new and old (program's masks) may be NULL. 0 or -errno. */
+/*
+ * sigaction of SIGSEGV or SIGBUS; new and old (program's masks) may be NULL, or bad pointers. 0 or
+ * -errno.
+ */
 int sig_fault_action(int sig, const struct sig_kaction *new, struct sig_kaction *old);
 
 /*

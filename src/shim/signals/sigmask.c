@@ -131,11 +131,11 @@ static void note_asked(uint64_t program)
 
 /*
  * Read, compute, write. A handler that runs between the two calls leaves the mask as it found it,
- * so nothing is lost.
+ * so nothing is lost. `old` may be a bad pointer: the kernel stores there first, after the change.
  */
 int sig_mask_change(int how, const uint64_t *set, uint64_t *old)
 {
-	uint64_t cur, new, k;
+	uint64_t cur, new = 0, k;
 	int r = raw_procmask(SIG_BLOCK, NULL, &cur);
 
 	if (r < 0)
@@ -152,15 +152,15 @@ int sig_mask_change(int how, const uint64_t *set, uint64_t *old)
 		new &= ~(sig_bit(SIGKILL) | sig_bit(SIGSTOP));
 		k = sig_mask_to_kernel(new);
 		note_asked(new);
-		r = raw_procmask(SIG_SETMASK, &k, NULL);
-		if (r < 0)
-			return r;
+		r = raw_procmask(SIG_SETMASK, &k, old);
+	} else if (old) {
+		r = raw_procmask(SIG_BLOCK, NULL, old);
 	}
-	if (old)
-		*old = cur;
-	if (set)
+	if (!r && old)
+		memcpy(old, &cur, sizeof(cur));
+	if (set && (!r || r == -EFAULT))
 		deliver_pended(new);
-	return 0;
+	return r;
 }
 
 void sig_mask_adopt(void)

@@ -7,6 +7,7 @@
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
+#include "shim/given.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/files/wait.h"
@@ -205,12 +206,10 @@ WRAP(int, sigrelse, (int sig))
 
 static int do_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-	uint64_t s = set ? set_bits(set) : 0, o;
-	int r = sig_mask_change(how, set ? &s : NULL, old ? &o : NULL);
+	uint64_t s = set ? set_bits(set) : 0;
 
-	if (r == 0 && old)
-		bits_set(old, o);
-	return r;
+	/* The kernel stores no more than its own mask. */
+	return sig_mask_change(how, set ? &s : NULL, (uint64_t *)old);
 }
 
 WRAP(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old))
@@ -246,12 +245,22 @@ WRAP(int, sigpending, (sigset_t * set))
 	return r;
 }
 
-/* NULL stays NULL. */
+/* NULL stays NULL, and a bad pointer what it is: the kernel finds it after other arguments. */
+static const void *translated(const void *mask, uint64_t *room)
+{
+	if (!mask || !given(room, mask, sizeof(*room)))
+		return mask;
+	*room = sig_mask_to_kernel(*room);
+	return room;
+}
+
 static const sigset_t *kernel_mask(const sigset_t *mask, sigset_t *room)
 {
-	if (!mask)
-		return NULL;
-	bits_set(room, sig_mask_to_kernel(set_bits(mask)));
+	uint64_t k;
+
+	if (translated(mask, &k) != &k)
+		return mask;
+	bits_set(room, k);
 	return room;
 }
 
@@ -417,8 +426,9 @@ static long sys_sigaction(const long a[6], bool *handled)
 		return *handled = false, 0;
 	if (sig_fault_index(sig) >= 0)
 		return sig_fault_action(sig, new, old);
+	if (new && !given(&n, new, sizeof(n)))
+		return -EFAULT;
 	if (new) {
-		n = *new;
 		sig_note_handler(sig, n.handler);
 		n.mask = sig_mask_to_kernel(n.mask);
 	}
@@ -435,10 +445,7 @@ static long sys_with_mask(long nr, const long a[6], int i)
 	uint64_t k;
 
 	memcpy(b, a, sizeof(b));
-	if (a[i]) {
-		k = sig_mask_to_kernel(*(const uint64_t *)a[i]);
-		b[i] = (long)&k;
-	}
+	b[i] = (long)translated((const void *)a[i], &k);
 	return sys_raw(nr, b[0], b[1], b[2], b[3], b[4], b[5]);
 }
 
@@ -451,23 +458,35 @@ static long sys_pselect6(const long a[6])
 	} pair;
 	uint64_t k;
 
-	if (!a[5])
-		return sys_raw(SYS_pselect6, a[0], a[1], a[2], a[3], a[4], 0);
-	memcpy(&pair, (const void *)a[5], sizeof(pair));
-	if (pair.mask) {
-		k = sig_mask_to_kernel(*pair.mask);
-		pair.mask = &k;
-	}
+	if (!a[5] || !given(&pair, (const void *)a[5], sizeof(pair)))
+		return sys_raw(SYS_pselect6, a[0], a[1], a[2], a[3], a[4], a[5]);
+	pair.mask = translated(pair.mask, &k);
 	return sys_raw(SYS_pselect6, a[0], a[1], a[2], a[3], a[4], (long)&pair);
 }
 
 static long sys_sigpending(const long a[6])
 {
 	long r = sys_raw(SYS_rt_sigpending, a[0], a[1], 0, 0, 0, 0);
+	uint64_t set;
 
-	if (r == 0 && a[1] == 8)
-		*(uint64_t *)a[0] |= sig_pending_mask();
+	if (r == 0 && a[1] == 8) {
+		memcpy(&set, (void *)a[0], sizeof(set));
+		set |= sig_pending_mask();
+		memcpy((void *)a[0], &set, sizeof(set));
+	}
 	return r;
+}
+
+static long sys_sigprocmask(const long a[6])
+{
+	const void *set = (const void *)a[1];
+	uint64_t s;
+
+	if (a[3] != 8)
+		return -EINVAL;
+	if (set && !given(&s, set, sizeof(s)))
+		return -EFAULT;
+	return sig_mask_change((int)a[0], set ? &s : NULL, (uint64_t *)a[2]);
 }
 
 long sig_syscall(long nr, const long args[6], bool *handled)
@@ -477,10 +496,7 @@ long sig_syscall(long nr, const long args[6], bool *handled)
 	case SYS_rt_sigaction:
 		return sys_sigaction(args, handled);
 	case SYS_rt_sigprocmask:
-		if (args[3] != 8)
-			return -EINVAL;
-		return sig_mask_change((int)args[0], (const uint64_t *)args[1],
-				       (uint64_t *)args[2]);
+		return sys_sigprocmask(args);
 	case SYS_rt_sigpending:
 		return sys_sigpending(args);
 	case SYS_rt_sigsuspend:
