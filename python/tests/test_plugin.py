@@ -12,7 +12,7 @@ SOFTHCA = os.environ.get('SOFTHCA', 'softhca')
 def own_directory(monkeypatch, tmp_path_factory):
     monkeypatch.setenv('SOFTHCA_RUNTIME_DIR', str(tmp_path_factory.mktemp('run')))
     yield
-    assert subprocess.run([SOFTHCA, 'status'], capture_output=True, text=True).stdout == 'no fabric is up\n'
+    assert subprocess.run([SOFTHCA, 'status'], capture_output=True, errors='replace').stdout == 'no fabric is up\n'
 
 
 def test_a_test_has_a_fabric(pytester):

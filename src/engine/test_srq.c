@@ -196,7 +196,7 @@ static void *holds(void *arg)
 
 	if (!seg_lock(h->s, h->l, 0))
 		sem_post(&h->has);
-	nanosleep(&nap, NULL);
+	nanosleep(&nap, NULL); /* longer than the others may wait */
 	seg_unlock(h->s, h->l);
 	return NULL;
 }

@@ -220,7 +220,7 @@ static void hold_a_while(struct seg *s, struct test_child *c, void *arg)
 	if (seg_lock(s, &sh->lock, SEG_LOCK_CTRL_NS))
 		_exit(1);
 	sh->counter++;
-	nanosleep(&t, NULL);
+	nanosleep(&t, NULL); /* time for the others to want it, too; none must do */
 	seg_unlock(s, &sh->lock);
 }
 

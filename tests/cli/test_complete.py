@@ -22,13 +22,13 @@ FREE = {'N', 'OCTETS', 'BYTES', 'HOST=ADDR,...', 'WHAT...', 'SECONDS', 'EXPR', '
 
 
 def offered(*words, env=None):
-    r = subprocess.run([SOFTHCA, '--complete', *words], env=env, capture_output=True, text=True)
+    r = subprocess.run([SOFTHCA, '--complete', *words], env=env, capture_output=True, errors='replace')
     assert (r.returncode, r.stderr) == (0, ''), r
     return [line.split('\t')[0] for line in r.stdout.splitlines()]
 
 
 def usage(*words):
-    return subprocess.run([SOFTHCA, *words, '--help'], capture_output=True, text=True).stdout
+    return subprocess.run([SOFTHCA, *words, '--help'], capture_output=True, errors='replace').stdout
 
 
 def verbs():
@@ -251,7 +251,7 @@ class Fish(Shells):
     def candidates(self, typed):
         r = subprocess.run(['fish', '--no-config', '-c', f'source {SCRIPTS}/softhca.fish; complete -C "{typed}"'],
                            env=dict(self.fab.env, PATH=BUILD + ':' + os.environ['PATH']),
-                           capture_output=True, text=True)
+                           capture_output=True, errors='replace')
         return [line.split('\t')[0] for line in r.stdout.splitlines()]
 
 

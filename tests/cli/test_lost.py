@@ -18,7 +18,7 @@ PYTHON = '/usr/bin/python3'
 
 def run(*cmd, options=(), verb='run'):
     return subprocess.run([SOFTHCA, verb, *options, '--', *cmd], stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=TIMEOUT, cwd=TOP)
+                          capture_output=True, errors='replace', timeout=TIMEOUT, cwd=TOP)
 
 
 class Line(unittest.TestCase):
@@ -72,7 +72,7 @@ class Line(unittest.TestCase):
             subprocess.run([SOFTHCA, 'up', 'lab'], env=env, check=True, timeout=TIMEOUT)
             try:
                 r = subprocess.run([SOFTHCA, 'run', '--fabric', 'lab', '--', 'env', '-i', 'true'],
-                                   env=env, capture_output=True, text=True, timeout=TIMEOUT)
+                                   env=env, capture_output=True, errors='replace', timeout=TIMEOUT)
                 self.assertEqual((r.returncode, r.stderr), (0, ''))
             finally:
                 subprocess.run([SOFTHCA, 'down', 'lab'], env=env, check=True, timeout=TIMEOUT)
@@ -129,7 +129,7 @@ for a in ((27, 1, 0), (16, 4, 20)):
             subprocess.run([SOFTHCA, 'up', 'lab'], env=env, check=True, timeout=TIMEOUT)
             r = subprocess.run([SOFTHCA, 'trace', '-e', 'shim', '--fabric', 'lab', '--', 'sh', '-c',
                                 f'{SOFTHCA} down lab; ibv_devinfo'], env=env, capture_output=True,
-                               text=True, timeout=TIMEOUT)
+                               errors='replace', timeout=TIMEOUT)
             self.assertRegex(r.stderr, r'cannot join \S+ = E\w+: is it still up\?')
 
 
@@ -138,7 +138,7 @@ class Explained(unittest.TestCase):
         for word, text in (('ENODEV', 'env -i, sudo'), ('ENOENT', '/sys/class/infiniband'),
                            ('EPROTONOSUPPORT', 'lost the library'), ('ENOSYS', 'explain ENODEV'),
                            ('EAFNOSUPPORT', 'rsockets'), ('EACCES', "another user's")):
-            out = subprocess.run([SOFTHCA, 'explain', word], capture_output=True, text=True, check=True).stdout
+            out = subprocess.run([SOFTHCA, 'explain', word], capture_output=True, errors='replace', check=True).stdout
             self.assertIn(text, out)
 
 

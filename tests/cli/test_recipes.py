@@ -69,7 +69,7 @@ class Recipes(unittest.TestCase):
 
     def runs(self, d, script):
         r = subprocess.run(['sh', '-e', '-c', script], cwd=self.work, env=self.env, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace')
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace')
         self.assertEqual(r.returncode, 0, f'{d.name}:\n{script}\n{r.stdout}')
         self.assertFalse(os.path.exists(self.runtime), f'{d.name} has left its fabric')
 
@@ -139,7 +139,7 @@ class Recipes(unittest.TestCase):
         self.env.update(OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1')
         r = subprocess.run('mpicc.openmpi -o ring ring.c && softhca run --require-traffic -- mpirun.openmpi '
                            '--oversubscribe --mca pml ob1 --mca btl self,vader -n 2 ./ring', shell=True,
-                           cwd=self.work, env=self.env, capture_output=True, text=True, timeout=TIMEOUT)
+                           cwd=self.work, env=self.env, capture_output=True, errors='replace', timeout=TIMEOUT)
         self.assertEqual(r.returncode, 3, r)
 
 

@@ -64,7 +64,7 @@ class Top(unittest.TestCase):
 
     def softhca(self, *args, status=0):
         r = subprocess.run([SOFTHCA, *args], env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
-                           text=True, timeout=TIMEOUT)
+                           errors='replace', timeout=TIMEOUT)
         self.assertEqual(r.returncode, status, r)
         return r
 
@@ -82,7 +82,7 @@ class Top(unittest.TestCase):
     def states(self, code=STATES):
         """Starts a program that makes QPs and idles. Its pid, the QPNs of one that waits and of one in ERR."""
         p = subprocess.Popen([SOFTHCA, 'run', '--fabric', 'lab', '--', '/usr/bin/python3', '-c', code],
-                             env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                             env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, errors='replace')
         self.addCleanup(p.wait)
         self.addCleanup(p.stdout.close)
         self.addCleanup(p.stdin.close)

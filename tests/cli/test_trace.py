@@ -52,7 +52,7 @@ class Trace(unittest.TestCase):
 
     def softhca(self, *args, status=0, **kw):
         r = subprocess.run([SOFTHCA, *args], env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
-                           text=True, timeout=TIMEOUT, **kw)
+                           errors='replace', timeout=TIMEOUT, **kw)
         self.assertEqual(r.returncode, status, r)
         return r
 
@@ -224,7 +224,7 @@ class Counts(Trace):
         self.assertEqual(self.counted('-Z', '-e', 'fw'), {('fw', 'CREATE_QP'): (1, 1)})
         self.assertEqual(self.counted(cmd=('sh', '-c', 'exit 7'), status=7), {})
         r = subprocess.run([SOFTHCA, 'trace', '-c', '--', 'sh', '-c', 'kill -TERM $$'], env=self.env,
-                           capture_output=True, text=True, timeout=TIMEOUT)
+                           capture_output=True, errors='replace', timeout=TIMEOUT)
         self.assertEqual(r.returncode, -signal.SIGTERM)
         self.assertIn('total', r.stderr)
 
@@ -286,7 +286,7 @@ class Program:
 
     def __init__(self, test, *options):
         self.proc = subprocess.Popen([SOFTHCA, 'run', *options, '--', '/usr/bin/python3', '-c', ON_DEMAND],
-                                     env=test.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                                     env=test.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, errors='replace')
         test.addCleanup(self.close)
         self.pid = self.proc.pid  # on a fabric that is up, softhca becomes the command
         assert self.proc.stdout.readline() == 'ready\n'
@@ -307,7 +307,7 @@ class Live(Trace):
 
     def watch(self, *options, fabric='lab', out='live'):
         p = subprocess.Popen([SOFTHCA, 'trace', '--fabric', fabric, '-o', self.path(out), *options], env=self.env,
-                             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, errors='replace')
         self.addCleanup(p.stderr.close)
         self.addCleanup(p.wait)
         self.addCleanup(p.kill)

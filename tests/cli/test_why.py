@@ -59,7 +59,7 @@ class Why(unittest.TestCase):
 
     def run_(self, *args, stdin=None, **kw):
         return subprocess.run([SOFTHCA, *args], env=self.env, input=stdin, capture_output=True,
-                              text=True, timeout=TIMEOUT, **kw)
+                              errors='replace', timeout=TIMEOUT, **kw)
 
     def ok(self, *args, **kw):
         r = self.run_(*args, **kw)
@@ -789,7 +789,7 @@ class Decode(Why):
                     ['od', '-An', '-t', 'x1'], ['od', '-t', 'x4', '--endian=big'], ['hexdump', '-C'],
                     ['xxd'], ['xxd', '-g1'], ['xxd', '-g4'], ['xxd', '-p'], ['xxd', '-i']):
             try:
-                forms.append(subprocess.run([*cmd, path], stdout=subprocess.PIPE, text=True,
+                forms.append(subprocess.run([*cmd, path], stdout=subprocess.PIPE, errors='replace',
                                             check=True).stdout)
             except FileNotFoundError:
                 pass  # not every machine has all these programs
@@ -949,7 +949,7 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
     def test_a_log_is_explained_while_it_grows(self):
         """as by tail -f: each line at once, a dump with its last row"""
         p = subprocess.Popen([SOFTHCA, 'decode'], env=self.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                             text=True, bufsize=1)
+                             errors='replace', bufsize=1)
         with p:
             def say(text, end):
                 p.stdin.write(text)

@@ -31,7 +31,7 @@ class Wrappers(unittest.TestCase):
         cls.dest = tempfile.mkdtemp(prefix='softhca-wrap-')
         subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild', '--destdir', cls.dest], check=True,
                        stdout=subprocess.DEVNULL)
-        found = subprocess.run(['find', cls.dest, '-path', '*/bin/softhca'], capture_output=True, text=True).stdout
+        found = subprocess.run(['find', cls.dest, '-path', '*/bin/softhca'], capture_output=True, errors='replace').stdout
         cls.prefix = os.path.dirname(os.path.dirname(found.strip()))
         cls.place = fabric_dir()
         cls.run_dir = os.path.join(cls.place, 'run')
@@ -49,7 +49,7 @@ class Wrappers(unittest.TestCase):
 
     def sh(self, *argv, status=0):
         r = subprocess.run(argv, cwd=self.work, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True)
+                           stderr=subprocess.STDOUT, errors='replace')
         self.assertEqual(r.returncode, status, f'{argv}\n{r.stdout}')
         return r.stdout
 

@@ -18,7 +18,7 @@ OF_VFIO = {'mlx5dv_devx_alloc_msi_vector', 'mlx5dv_devx_free_msi_vector', 'mlx5d
 
 
 def sh(*cmd, **kw):
-    return subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    return subprocess.run(cmd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace',
                           check=True, **kw).stdout
 
 

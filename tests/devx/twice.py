@@ -15,13 +15,13 @@ def run(softhca, recorder, program, log):
     cmd = [softhca, 'run', '--', 'sh', '-c', 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$1"', recorder,
            program]
     r = subprocess.run(cmd, env=dict(os.environ, DEVX_RECORD=log, SOFTHCA_PROGRAM=softhca), stdin=subprocess.DEVNULL,
-                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace', timeout=600)
     print(f'--- {os.path.basename(program)}: exit status {r.returncode}\n{r.stdout}', flush=True)
     return r.returncode
 
 
 def libraries(program):
-    return subprocess.run(['ldd', program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return subprocess.run(['ldd', program], stdout=subprocess.PIPE, errors='replace', check=True).stdout
 
 
 def bindings(softhca, program):

@@ -19,7 +19,7 @@ def read(page):
 
 
 def run(*argv, **env):
-    return subprocess.run(argv, capture_output=True, text=True,
+    return subprocess.run(argv, capture_output=True, errors='replace',
                           env=dict(os.environ, LC_ALL='C.UTF-8', **env))
 
 

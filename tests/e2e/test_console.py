@@ -26,7 +26,7 @@ class Console(Case):
     def console(self, script, *args):
         """(exit status, standard output, standard error)"""
         r = subprocess.run([SOFTHCA, 'console', '--fabric', self.fab.name, *args], input=script,
-                           env=self.fab.env, capture_output=True, text=True, timeout=TIMEOUT)
+                           env=self.fab.env, capture_output=True, errors='replace', timeout=TIMEOUT)
         return r.returncode, r.stdout, r.stderr
 
     def do(self, script):
@@ -145,7 +145,7 @@ class Console(Case):
                  'Link "Hca2"[1] "Switch2"[7]\nUnlink "Switch1"[4]\n'
         r = subprocess.run(['ibsim', '-s', self.net.name], input=script + 'Dump\nQuit\n',
                            env=dict(os.environ, IBSIM_SOCKNAME=f'softhca-{os.getpid()}'),
-                           capture_output=True, text=True, timeout=TIMEOUT)
+                           capture_output=True, errors='replace', timeout=TIMEOUT)
         theirs = re.split('# Net status', r.stdout)[-1]
         self.do(script)
         ours = self.do('Dump\n')
@@ -214,7 +214,7 @@ class Console(Case):
 
     def test_no_fabric(self):
         r = subprocess.run([SOFTHCA, 'console', '--fabric', 'none'], input='', env=self.fab.env,
-                           capture_output=True, text=True)
+                           capture_output=True, errors='replace')
         self.assertEqual((r.returncode, r.stderr),
                          (2, "softhca: console: there is no fabric 'none'\n"))
         self.assertEqual(self.console('', '-s', '/nowhere'),

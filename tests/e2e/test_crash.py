@@ -45,7 +45,7 @@ wait('many')
 queues(8000)
 with Context(name='mlx5_0'):
     print('freed', flush=True)
-    time.sleep(10 ** 6)
+    time.sleep(10 ** 6)  # until it is killed
 '''
 
 

@@ -152,7 +152,7 @@ class Netlink(Case):
                 'from pyverbs.pd import PD\n'
                 'c = d.Context(name="mlx5_0"); keep = [PD(c) for i in range(1500)]\n'
                 'print(subprocess.run(["rdma", "-j", "res", "show", "pd"], capture_output=True,'
-                ' text=True).stdout)\n')
+                ' errors='replace').stdout)\n')
         p = self.run_there('/usr/bin/python3', '-c', code, host=self.status()['hosts'][1]['name'])
         self.assertEqual(p.status, 0, str(p))
         rows = json.loads(p.out)
@@ -198,13 +198,13 @@ class Ip(Case):
         self.console(('Unlink' if state == 'down' else 'ReLink') + ' "H-5a17ca0300020000"[1]')
 
     def console(self, line):
-        p = subprocess.run([SOFTHCA, 'console', '--fabric', self.fab.name], input=line + '\n', text=True,
+        p = subprocess.run([SOFTHCA, 'console', '--fabric', self.fab.name], input=line + '\n', errors='replace',
                            env=self.fab.env, capture_output=True, check=False)
         self.assertEqual(p.returncode, 0, p.stdout + p.stderr)
 
     def test_links(self):
         rows = {r['ifname']: r for r in self.ip('link')}
-        own = {r['ifname'] for r in json.loads(subprocess.run(['ip', '-j', 'link'], text=True,
+        own = {r['ifname'] for r in json.loads(subprocess.run(['ip', '-j', 'link'], errors='replace',
                                                               capture_output=True, check=True).stdout)}
         self.assertEqual(set(rows), own | {self.DEV})
         dev = rows[self.DEV]

@@ -63,7 +63,7 @@ class RdmaCm(TwoHosts):
         too, from QPN 1000 on at both ends unless -q says otherwise: two connections with the same QPN and
         node are stale to the kernel (cm_insert_remote_qpn()), where both ends are on one host.
         """
-        usage = subprocess.run(['cmtime', '-h'], capture_output=True, text=True).stdout
+        usage = subprocess.run(['cmtime', '-h'], capture_output=True, errors='replace').stdout
         other = ['-q', '10000'] if 'base_qpn' in usage else []
         for same in (False, True):
             with self.subTest(same_host=same):

@@ -133,7 +133,7 @@ class Packets(Case):
         # RFC 6936 lets a tunnel leave UDP's checksum zero over IPv6; tshark does not, unless it is told.
         return subprocess.run(['tshark', '-r', self.file, '-o', 'udp.ignore_ipv6_zero_checksum:TRUE',
                                '-o', 'ip.check_checksum:TRUE', *args],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors='replace', check=True).stdout
 
     def seen(self, cmd, entries=range(4)):
         """The frames by entry of the GID table, which -g or -x of the command names; tshark finds nothing wrong."""

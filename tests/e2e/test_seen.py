@@ -93,7 +93,7 @@ class Capture(Case):
         """A dict for each packet."""
         out = subprocess.run(
             ['tshark', '-r', file or self.file, '-T', 'fields', *[a for f in FIELDS for a in ('-e', f)]],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True).stdout
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors='replace', check=True).stdout
         rows = [dict(zip((f.rsplit('.', 1)[-1] for f in FIELDS), x.split('\t'))) for x in out.splitlines()]
         for r in rows:
             self.assertFalse(r['malformed'], r)
@@ -102,7 +102,7 @@ class Capture(Case):
 
     def info(self):
         return subprocess.run(['tshark', '-r', self.file, '-T', 'fields', '-e', '_ws.col.Info'],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors='replace',
                               check=True).stdout.splitlines()
 
     def pair(self, cmd, options=()):
@@ -160,7 +160,7 @@ class Capture(Case):
     def test_a_snap_length(self):
         self.pair('ib_send_bw -F -s 10000 -n 5', ['-s', '60'])
         size = subprocess.run(['tshark', '-r', self.file, '-T', 'fields', '-e', 'frame.len', '-e', 'frame.cap_len'],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors='replace',
                               check=True).stdout.splitlines()
         self.assertEqual(size[0].split(), [str(8 + 12 + 4096 + 6), '60'])
         self.assertLess(os.path.getsize(self.file), 20 * (16 + 16 + 60) + 100)
@@ -168,7 +168,7 @@ class Capture(Case):
     def test_live_through_a_pipe(self):
         with open(self.file, 'w', encoding='utf-8') as out:
             r = subprocess.run([SOFTHCA, 'pcap', '--live', '--', 'sh', '-c', 'echo text; smpquery nodeinfo 1'],
-                               stdout=out, stderr=subprocess.PIPE, text=True, check=True)
+                               stdout=out, stderr=subprocess.PIPE, errors='replace', check=True)
         self.assertRegex(r.stderr, r'(?s)text\n.*NodeType.*softhca: pcap: 2 packets\n')
         self.assertEqual(len(self.read()), 2)
 
@@ -177,7 +177,7 @@ class Capture(Case):
         r = subprocess.run(['sh', '-c', f'({SOFTHCA} pcap --live -- sh -c "until [ -e {gone} ]; do '
                             'sleep 0.02; done; smpquery nodeinfo 1; exit 7"; echo $?  >&2) | '
                             f'(head -c 10 >/dev/null; exec <&-; >{gone})'],
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors='replace')
         self.assertRegex(r.stderr, r'NodeType[^$]*\n7\n$')
 
     def test_a_fabric_that_is_up(self):

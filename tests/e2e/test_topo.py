@@ -115,7 +115,7 @@ except KeyboardInterrupt:
 
 class Written(Case):
     def topo(self, *args, stdin=''):
-        r = subprocess.run([SOFTHCA, 'topo', *args], input=stdin, capture_output=True, text=True,
+        r = subprocess.run([SOFTHCA, 'topo', *args], input=stdin, capture_output=True, errors='replace',
                            timeout=TIMEOUT)
         return r
 
@@ -178,7 +178,7 @@ def graph(dot):
     """What Graphviz reads: nodes by name, and edges."""
     if not shutil.which('dot'):
         raise unittest.SkipTest('not installed: dot of Graphviz')
-    r = subprocess.run(['dot', '-Tjson'], input=dot, capture_output=True, text=True, timeout=TIMEOUT)
+    r = subprocess.run(['dot', '-Tjson'], input=dot, capture_output=True, errors='replace', timeout=TIMEOUT)
     assert (r.returncode, r.stderr) == (0, ''), r
     g = json.loads(r.stdout)
     drawn = [o for o in g['objects'] if 'shape' in o]  # the others are ranks

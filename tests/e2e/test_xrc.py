@@ -104,7 +104,7 @@ class Xrc(Case):
 
     def share(self, *args):
         argv = [SOFTHCA, 'run', '--fabric', self.fab.name, *self.opt[0], '--', SHARE, *args]
-        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        return subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, errors='replace',
                                 env=self.fab.env)
 
     def objects(self):

@@ -84,7 +84,7 @@ def main():
         last = f'-max_total_time={max(seconds - 1, 1)}' if seconds else f'-runs={RUNS[target]}'
         r = subprocess.run(run + [last, '-print_final_stats=1', corpus, seeds],
                            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True, errors='replace')
+                           stderr=subprocess.STDOUT, errors='replace')
         if r.returncode:
             print(r.stdout[-6000:])
             return 1

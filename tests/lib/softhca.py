@@ -78,7 +78,7 @@ def ucx_perftest(*args):
     The command of ucx_perftest. One built with MPI (Debian 13) takes itself for an MPI program unless its
     standard input is a terminal or it is told otherwise; others do not know the option.
     """
-    usage = subprocess.run(['ucx_perftest', '-h'], capture_output=True, text=True).stdout
+    usage = subprocess.run(['ucx_perftest', '-h'], capture_output=True, errors='replace').stdout
     return ('ucx_perftest', *(('-P', '0') if re.search(r'^ +-P <0\|1>', usage, re.M) else ()), *args)
 
 

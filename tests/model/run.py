@@ -61,7 +61,7 @@ class Executor:
     def start(self):
         argv = [SOFTHCA, 'run', '--fabric', self.fab.name, '--doorbell', self.doorbell, '--', EXEC]
         self.proc = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                     text=True, env={**self.fab.env, 'PATIENCE': self.patience})
+                                     errors='replace', env={**self.fab.env, 'PATIENCE': self.patience})
 
     def send(self, text):
         try:

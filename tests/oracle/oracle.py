@@ -101,7 +101,7 @@ def ask_ours(build, families, out):
         command = [build + '/softhca', 'run', *ETHERNET, *f.options, '--'] + argv(build, f, f.ours)
         with open(out + '/' + f.name + '.ours', 'w') as to:
             p = subprocess.run(['timeout', '--foreground', str(HANGS)] + command, stdout=to, stderr=subprocess.PIPE,
-                               stdin=subprocess.DEVNULL, text=True)
+                               stdin=subprocess.DEVNULL, errors='replace')
         if p.returncode:
             sys.exit('%s here: status %d\n%s' % (f.name, p.returncode, p.stderr))
 
@@ -172,7 +172,7 @@ def main():
     args.add_argument('family', nargs='*')
     args.add_argument('--keep')
     a = args.parse_intermixed_args()
-    can = subprocess.run([HERE + '/boot', '--can'], stdout=subprocess.PIPE, text=True)
+    can = subprocess.run([HERE + '/boot', '--can'], stdout=subprocess.PIPE, errors='replace')
     if can.returncode:
         print('skipped: ' + can.stdout.strip())
         return 77

@@ -239,7 +239,7 @@ def rdma():
                  'statistic show link DEVICE/1', 'statistic show link DEVICE/2', 'statistic mode', 'statistic qp mode',
                  'statistic qp show', 'dev show nobody', 'dev set nobody name x'):
         p = subprocess.run(['rdma'] + args.replace('DEVICE', DEVICE).split(), stdout=subprocess.PIPE,
-                           stderr=subprocess.STDOUT, text=True, errors='replace')
+                           stderr=subprocess.STDOUT, errors='replace')
         lines = sorted(set(line for line in (re.sub(r'\b[0-9a-f]{4}(:[0-9a-f]{4}){3}|\b\d[0-9a-fx:.]*', 'N', line.replace(DEVICE, 'DEVICE').replace(NETDEV, 'NETDEV')).strip() for line in
                            p.stdout.splitlines()) if '[ib_core]' not in line))
         row('rdma ' + args, '%d %s' % (p.returncode, ' / '.join(lines)))

@@ -31,7 +31,7 @@ def run(*argv, preload=None, env=None, timeout=300):
     e = dict(os.environ, **(env or {}))
     if preload:
         e['LD_PRELOAD'] = preload
-    p = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=e,
+    p = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors='replace', env=e,
                          start_new_session=True)
     try:
         out, err = p.communicate(timeout=timeout)
@@ -52,7 +52,7 @@ def behind(lib, command):
 
 
 def gcc_lib(name):
-    out = subprocess.run(['gcc', '-print-file-name=' + name], text=True, capture_output=True).stdout.strip()
+    out = subprocess.run(['gcc', '-print-file-name=' + name], errors='replace', capture_output=True).stdout.strip()
     path = os.path.realpath(out)
     return path if os.path.isabs(out) and os.path.exists(path) else None
 

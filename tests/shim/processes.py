@@ -296,7 +296,7 @@ class Processes(softhca.Case):
         r = subprocess.run(['/usr/bin/python3', '-c', script('''
             check('no device', not os.path.exists('/sys/class/infiniband/mlx5_0'))
             check('no node', not os.path.exists(NODE))
-            ''')], env={'LD_PRELOAD': lib, 'PYTHONPATH': HERE, 'PATH': os.environ['PATH']}, capture_output=True, text=True)
+            ''')], env={'LD_PRELOAD': lib, 'PYTHONPATH': HERE, 'PATH': os.environ['PATH']}, capture_output=True, errors='replace')
         self.assertEqual((r.returncode, r.stdout + r.stderr), (0, ''))
 
     def test_a_fabric_that_is_gone_is_no_device(self):
@@ -308,7 +308,7 @@ class Processes(softhca.Case):
             except FileNotFoundError:
                 print('none')
             ''')], env={'LD_PRELOAD': lib, 'PYTHONPATH': HERE, 'PATH': os.environ['PATH'], 'SOFTHCA_DIR': '/nonexistent/fabric',
-                        'SOFTHCA_HOST': 'h1'}, capture_output=True, text=True)
+                        'SOFTHCA_HOST': 'h1'}, capture_output=True, errors='replace')
         self.assertEqual((r.returncode, r.stdout), (0, 'none\n'), r.stderr)
 
 

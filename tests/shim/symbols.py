@@ -72,7 +72,7 @@ def prototypes():
     for flags in (['-O0'], ['-O2', '-D_FORTIFY_SOURCE=2'], ['-D_FILE_OFFSET_BITS=64']):
         src = ''.join(f'#if __has_include(<{h}>)\n#include <{h}>\n#endif\n' for h in HEADERS)
         out = subprocess.run(['gcc', '-E', '-P', '-D_GNU_SOURCE', *flags, '-xc', '-'], input=src,
-                             text=True, capture_output=True, check=True).stdout
+                             errors='replace', capture_output=True, check=True).stdout
         out = re.sub(r'__attribute__ *\(\((?:[^()]|\([^()]*\))*\)\)', '', out)
         out = re.sub(r'\s+', ' ', out)
         out = out.replace(';', '; ;').replace('}', '} ;')
@@ -112,7 +112,7 @@ def binaries():
 
 
 def nm(*args):
-    out = subprocess.run(['nm', '-D', *args], text=True, capture_output=True).stdout
+    out = subprocess.run(['nm', '-D', *args], errors='replace', capture_output=True).stdout
     return [line for line in out.splitlines() if line.split()]
 
 
@@ -140,13 +140,13 @@ class Symbols(unittest.TestCase):
         self.assertEqual([n for n, _ in rows('SYM') if n not in words], [])
 
     def test_exports_are_the_table(self):
-        out = subprocess.run(['nm', '-D', '--defined-only', LIBRARY], text=True, capture_output=True,
+        out = subprocess.run(['nm', '-D', '--defined-only', LIBRARY], errors='replace', capture_output=True,
                              check=True).stdout
         exports = {line.split()[-1] for line in out.splitlines()}
         self.assertEqual(exports, {n for n, _ in rows('SYM')})
 
     def test_library_needs_libc_only(self):
-        out = subprocess.run(['readelf', '-d', LIBRARY], text=True, capture_output=True, check=True).stdout
+        out = subprocess.run(['readelf', '-d', LIBRARY], errors='replace', capture_output=True, check=True).stdout
         needed = set(re.findall(r'NEEDED.*\[(.*)\]', out))
         self.assertEqual({n.split('.so')[0] for n in needed}, {'libc'})
 
@@ -168,7 +168,7 @@ class Symbols(unittest.TestCase):
     def test_configuration_is_read_without_calls(self):
         """config.c: before anything else is initialised."""
         out = subprocess.run(['nm', '--undefined-only', os.path.join(BUILD, 'src/shim/libshim_config.a')],
-                             text=True, capture_output=True, check=True).stdout
+                             errors='replace', capture_output=True, check=True).stdout
         self.assertEqual(set(re.findall(r'[Uw] (\w+)', out)) - {'_GLOBAL_OFFSET_TABLE_'},
                          {'environ', 'getauxval', 'gnu_get_libc_version'})
 
@@ -194,7 +194,7 @@ class Symbols(unittest.TestCase):
 
     def test_library_leaves_nothing_undefined(self):
         left = [s for s in imports(LIBRARY) if not s.startswith(('_ITM_', '__gmon_start__', '__sanitizer_'))]
-        libc = subprocess.run(['nm', '-D', '--defined-only', '/lib/x86_64-linux-gnu/libc.so.6'], text=True,
+        libc = subprocess.run(['nm', '-D', '--defined-only', '/lib/x86_64-linux-gnu/libc.so.6'], errors='replace',
                               capture_output=True, check=True).stdout
         known = {line.split()[-1].split('@')[0] for line in libc.splitlines() if line.split()}
         self.assertEqual(sorted(set(left) - known), [])

@@ -31,7 +31,7 @@ class Wrong(Exception):
 
 
 def sh(*argv, status=0, **kw):
-    r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace',
                        **kw)
     if r.returncode != status:
         raise Wrong(f'$ {shlex.join(argv)}\n{r.stdout[-4000:]}\n[exit status {r.returncode}]')

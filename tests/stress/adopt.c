@@ -391,9 +391,9 @@ static int round_of(double seconds, bool killed, uint32_t *seed)
 	close(sock[1]);
 	if (killed) {
 		nap.tv_nsec *= 100 + pick(seed, 200);
-		nanosleep(&nap, NULL);
+		nanosleep(&nap, NULL); /* at any point of what they do */
 		kill(pid[pick(seed, 2)], SIGKILL);
-		nanosleep(&(struct timespec){0, 20000000}, NULL);
+		nanosleep(&(struct timespec){0, 20000000}, NULL); /* any time must do */
 		kill(pid[0], SIGKILL);
 		kill(pid[1], SIGKILL);
 	}

@@ -284,7 +284,7 @@ static int rounds(struct crowd *c, double seconds)
 		if (waitpid(c->pid[who], &status, WUNTRACED) != c->pid[who] || !WIFSTOPPED(status))
 			return 4;
 		look(c);
-		usleep(stop);
+		usleep(stop); /* any time must do */
 		kill(c->pid[who], SIGCONT);
 		all_go_on(CLIENTS);
 		waited = longest(c, who);

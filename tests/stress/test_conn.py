@@ -125,7 +125,7 @@ class Conn(TwoHosts):
                     self.connects()
                 finally:
                     os.kill(victim, signal.SIGCONT)
-                time.sleep(rnd.random() / 20)
+                time.sleep(rnd.random() / 20)  # at any point of what they do
                 stop(srv.proc.pid)
                 late = self.start_client(n % 2, 5, 20)
                 time.sleep(rnd.random() / 5)  # how long it is stopped: any time must do

@@ -18,7 +18,7 @@ static void nap(void)
 {
 	const struct timespec ms = {0, 1000000};
 
-	nanosleep(&ms, NULL);
+	nanosleep(&ms, NULL); /* the caller looks again */
 }
 
 /* Ring once; the doorbell must be seen before the alarm of run_child(). */

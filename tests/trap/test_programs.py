@@ -105,14 +105,14 @@ class Programs(unittest.TestCase):
         with open(src, "w") as f:
             f.write(source)
         r = subprocess.run([*command, "-g", "-O1", "-w", "-o", path, src, "-lpthread"],
-                           capture_output=True, text=True)
+                           capture_output=True, errors='replace')
         if r.returncode and "sanitize" in " ".join(command) and "cannot find" in r.stderr:
             self.skipTest(command[0] + " has no such sanitizer runtime")
         self.assertEqual(r.returncode, 0, r.stderr)
         return path
 
     def run_fake(self, *command, **env):
-        return subprocess.run(command, capture_output=True, text=True, timeout=600,
+        return subprocess.run(command, capture_output=True, errors='replace', timeout=600,
                               env={**os.environ, "LD_PRELOAD": FAKE, **env})
 
     def sanitized(self, name, *command):
@@ -190,7 +190,7 @@ print(lib.fake_count())
                             "-ex", "handle SIGSEGV nostop noprint pass",
                             "-ex", "set breakpoint pending on", "-ex", "break eng_uar_write",
                             "-ex", "run", "-ex", "bt", path],
-                           capture_output=True, text=True, timeout=600)
+                           capture_output=True, errors='replace', timeout=600)
         if "ptrace" in r.stderr:
             self.skipTest("gdb may not trace here")
         self.assertIn("<signal handler called>", r.stdout, r.stderr)

@@ -157,7 +157,7 @@ loop()
         exe = os.path.join(self.tmp, f'{compiler}-{sanitizer}')
         r = subprocess.run([compiler, '-g', '-w', '-D_GNU_SOURCE', '-fsanitize=' + sanitizer,
                             '-o', exe, os.path.join(TOP, 'examples', 'devx_send.c'), '-libverbs', '-lmlx5'],
-                           capture_output=True, text=True)
+                           capture_output=True, errors='replace')
         if r.returncode and 'cannot find' in r.stderr:
             self.skipTest(f'{compiler} has no {sanitizer} sanitizer')
         self.assertEqual(r.returncode, 0, r.stderr)

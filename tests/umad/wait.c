@@ -417,7 +417,7 @@ static void pause_ms(int ms)
 {
 	struct timespec t = spec(ms);
 
-	nanosleep(&t, NULL);
+	nanosleep(&t, NULL); /* how late the other thread comes: any time must do */
 }
 
 static void *ask_later(void *arg)

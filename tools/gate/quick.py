@@ -55,6 +55,8 @@ def static(files):
         layers.check_layering()
         layers.check_heap()
         layers.check_results()
+        source.check_sleeps()
+        source.check_bytes()
         words.check_documents()
         words.check_strings()
         words.check_texts()

@@ -2,6 +2,9 @@
 """Format, licences, and headers that compile alone."""
 import re
 
+import os
+import re
+
 from .common import CORES, on_all_cores, read, result, sh, skipped, sources
 
 LICENCE = 'SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause'
@@ -50,3 +53,27 @@ def check_headers(headers=None):
     commands += [[*GXX, h, '/dev/null'] for h in headers if h.startswith('include/')]
     bad = [r.stdout for r in on_all_cores(sh, commands) if r.returncode]
     result('headers: each compiles alone', not bad, '\n'.join(bad)[-3000:])
+
+
+SLEEP = re.compile(r'(?<!def )\b(usleep|nanosleep|sleep)\(')
+LOOP = re.compile(r'\b(while|for|do|until)\b')
+COMMENT = re.compile(r'/\*|\*/|#')
+
+
+def check_sleeps():
+    """A test sleeps between two looks at a state, or says in a comment why that is no wait for a time."""
+    bad = []
+    for f in sources(('.c', '.h', '.py'), ('src', 'tests')):
+        if f.startswith('src/') and not os.path.basename(f).startswith('test_'):
+            continue
+        lines = read(f).splitlines()
+        bad += [f'{f}:{n}: {line.strip()}' for n, line in enumerate(lines, 1) if SLEEP.search(line)
+                and not COMMENT.search(line + lines[n - 2]) and not any(map(LOOP.search, lines[max(n - 9, 0):n]))]
+    result('tests: a sleep is in a loop that looks, or has its reason', not bad, '\n'.join(bad))
+
+
+def check_bytes():
+    """A shell, a loader or a sanitizer writes what it likes: no test dies of a byte that is not UTF-8."""
+    bad = [f'{f}:{n}: {line.strip()}' for f in sources(('.py',), ('tests', 'python')) for n, line in
+           enumerate(read(f).splitlines(), 1) if re.search(r'\b(text|universal_newlines)=True', line)]
+    result("tests: children are read with errors='replace'", not bad, '\n'.join(bad))
