@@ -180,7 +180,7 @@ static const struct refusal refusals[] = {
 	{"prlimit64", {SYS_prlimit64}},
 	{"sched_yield and nanosleep", {SYS_sched_yield, SYS_nanosleep}},
 	{"close_range", {SYS_close_range}},
-	{"getdents64", {SYS_getdents64}},
+	{"getdents64", {SYS_getdents64}, .late = true},
 };
 
 static void refuse(const struct refusal *r, int err)
@@ -336,7 +336,23 @@ static void device_memory(struct rc_end *e)
 static struct {
 	int sock, self;
 	pid_t pid; /* of the other, 0 in that one */
+	bool refuses;
 } leaderless;
+
+/* In all threads, so that the library cannot count them. */
+static void refuse_listing(void)
+{
+	struct sock_filter f[] = {
+		LOAD(nr),
+		EQUAL(SYS_getdents64, 0, 1),
+		ANSWER(SECCOMP_RET_ERRNO | EPERM),
+		ANSWER(SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog p = {sizeof(f) / sizeof(f[0]), f};
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	CHECK(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &p));
+}
 
 static void *without_the_first(void *arg)
 {
@@ -348,6 +364,8 @@ static void *without_the_first(void *arg)
 	rc_make(&e, NULL, 3 * SIZE, RC_EVENTS);
 	rc_exchange(&e, leaderless.sock);
 	rc_sync(leaderless.sock);
+	if (leaderless.refuses)
+		refuse_listing();
 	registers(&e);
 	xrc_domain(&e);
 	device_memory(&e);
@@ -358,13 +376,17 @@ static void *without_the_first(void *arg)
 	exit(status != 0);
 }
 
-/* The first thread has ended: /proc/self has no descriptors and no mappings, its pid no memory. */
+/*
+ * The first thread has ended: /proc/self has no descriptors and no mappings, its pid no memory.
+ * With an argument, no folder can be read.
+ */
 static int first_thread_ends(int argc, char **argv)
 {
 	pthread_t t;
 	int sp[2];
 
 	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
+	leaderless.refuses = argc > 1;
 	leaderless.pid = fork();
 	leaderless.self = !leaderless.pid;
 	leaderless.sock = sp[leaderless.self];

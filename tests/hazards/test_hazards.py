@@ -105,6 +105,7 @@ class Both:
 
     def test_the_first_thread_ends(self):
         self.case('denied', 'first_thread_ends')
+        self.case('denied', 'first_thread_ends', 'refuses')
 
     # 8: events
     def test_sleeping_readers_lose_no_event(self):
