@@ -123,11 +123,13 @@ def port_block(size=500):
 
 def wait_for(cond, what, timeout=TIMEOUT):
     """Wait for a state. The time-out only tells a hang from a wait: a slow machine may need long."""
-    end = time.monotonic() + timeout
+    began = time.monotonic()
     while not (got := cond()):
-        if time.monotonic() > end:
+        waited = time.monotonic() - began
+        if waited > timeout:
             raise AssertionError(f'timed out after {timeout} s: {what}')
-        time.sleep(0.01)
+        # Looks cost the processor time that others wait for: the longer it takes, the fewer.
+        time.sleep(min(max(waited / 20, 0.005), 0.5))
     return got
 
 
