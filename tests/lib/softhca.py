@@ -22,7 +22,9 @@ TIMEOUT = 300  # seconds, for what ends soon unless it hangs: no result may depe
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # shells complain about a locale that is not installed, and other locales have other messages
 os.environ['LC_ALL'] = 'C.UTF-8'
-os.environ['PATH'] += ':/usr/sbin:/sbin'  # infiniband-diags, which an ordinary user may not have there
+# The distribution's programs first (a python3 of pyenv takes ten times as long to start), and infiniband-diags, which
+# an ordinary user may not have there.
+os.environ['PATH'] = f"/usr/bin:/bin:{os.environ['PATH']}:/usr/sbin:/sbin"
 
 
 def in_memory():

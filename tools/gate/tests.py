@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 
 from .common import CORES, TOP, Part, failed, machine, passed, read, result, sh, skipped
 
@@ -133,7 +134,7 @@ def check_parts(rows):
         if names:
             parts.setdefault(t['cmd'][1], (t, []))[1].extend(names)
     for module, (t, names) in sorted(parts.items()):
-        r = sh(['python3', '-c', CASES, module, *names], env=dict(os.environ, **t['env']))
+        r = sh([sys.executable, '-c', CASES, module, *names], env=dict(os.environ, **t['env']))
         result(f'tests: every case of {os.path.relpath(module, TOP)} is in a part',
                not r.returncode and not r.stdout.strip(), r.stdout)
 
