@@ -111,7 +111,7 @@ class Links(Case):
                         '\n'.join(map(str, done)))
 
     def test_a_link_that_stays_down_ends_the_run(self):
-        ends = self.start_pair('ib_send_lat', '-n', '10000000', '-u', '8')
+        ends = self.start_pair('ib_send_lat', '-e', '-n', '10000000', '-u', '8')
         self.unlink()
         self.fails(ends)
         self.assertEqual(self.fields('perfquery', '4', '2')['LinkDownedCounter'], 1)
@@ -129,7 +129,7 @@ class Links(Case):
 
     def survives(self, cut, mend):
         """A run goes on after a cut that is shorter than its time-outs: 7 of 4.096 us << 20."""
-        ends = self.start_pair('ib_send_lat', '-n', '10000000', '-u', '20')
+        ends = self.start_pair('ib_send_lat', '-e', '-n', '10000000', '-u', '20')
         before = self.lost()
         cut()
         wait_for(lambda: self.lost() > before, 'a packet to be lost')
@@ -143,7 +143,7 @@ class Links(Case):
         self.assertEqual(self.fields('perfquery', '3', '1')['LinkDownedCounter'], 0)
 
     def test_ibportstate_takes_the_only_link_away(self):
-        ends = self.start_pair('ib_send_lat', '-n', '10000000', '-u', '8')
+        ends = self.start_pair('ib_send_lat', '-e', '-n', '10000000', '-u', '8')
         self.ok(self.ask('ibportstate', '4', '2', 'disable'))
         self.fails(ends)
 
