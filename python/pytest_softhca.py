@@ -74,7 +74,7 @@ class Fabric:
         return kw
 
     def softhca(self, *argv):
-        done = subprocess.run([self.program, *argv], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run([self.program, *argv], stdin=subprocess.DEVNULL, capture_output=True, errors='replace')
         if done.returncode:
             raise RuntimeError(done.stderr.strip())
         return done.stdout
@@ -86,7 +86,7 @@ class Fabric:
         packets = os.path.join(self.artifacts, 'packets.pcap')
         self.capture = subprocess.Popen(
             [self.program, 'pcap', '--fabric', self.name, '--live', '-o', packets],
-            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, errors='replace')
         # With --live the heading of the file tells that the capture has begun.
         while not (os.path.exists(packets) and os.path.getsize(packets)):
             if self.capture.poll() is not None:

@@ -21,11 +21,6 @@ class Versions(unittest.TestCase):
                          (('python', 'pyproject.toml'), r'^version = "([\d.]+)"$')):
             self.assertEqual(re.search(at, read(*path), re.M).group(1), version, path)
 
-    def test_one_soname_everywhere(self):
-        version = re.search(r"version: '(1\.[\d.]+)', install", read('src', 'devx', 'meson.build')).group(1)
-        for path in (('debian', 'rules'), ('packaging', 'softhca.spec'), ('packaging', 'Containerfile'), ('Makefile',)):
-            self.assertIn(f'libdevx.so.{version} ', read(*path), path)
-
     def test_the_package_has_every_call_of_libdevx(self):
         calls = set(re.findall(r'^\.Nm (\w+)', ''.join(read('doc', 'man', f) for f in os.listdir(
             os.path.join(TOP, 'doc', 'man')) if f.endswith('.3')), re.M))

@@ -152,7 +152,7 @@ class Netlink(Case):
                 'from pyverbs.pd import PD\n'
                 'c = d.Context(name="mlx5_0"); keep = [PD(c) for i in range(1500)]\n'
                 'print(subprocess.run(["rdma", "-j", "res", "show", "pd"], capture_output=True,'
-                ' errors='replace').stdout)\n')
+                ' encoding="utf-8").stdout)\n')
         p = self.run_there('/usr/bin/python3', '-c', code, host=self.status()['hosts'][1]['name'])
         self.assertEqual(p.status, 0, str(p))
         rows = json.loads(p.out)

@@ -181,7 +181,7 @@ def count(test, label, build):
     bad = unittest_failures(out) or len(re.findall(r'^\[  FAILED  \] \w+$', out, re.M)) or 1
     failed.extend([name] * bad)
     print(f"FAIL {name} ({test['result']})\n" + '\n'.join(out.splitlines()[-60:]) +
-          f"\nhere: {machine()}\nalone: meson test -C {build} --no-rebuild -v {test['name']}", flush=True)
+          f"\nhere: {machine()}\nalone: meson test -C {build} --no-rebuild -v {test['name'].rsplit(' / ', 1)[-1]}", flush=True)
 
 
 def run(part, build, label, tests, at_once):
