@@ -21,6 +21,7 @@
 #include "topo/topo.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "wire/prm/opcodes.h"
 
 struct line {
 	const struct cli_verb *verb;
@@ -221,9 +222,10 @@ static void values_topics(struct line *l)
 
 static void values_opcode(struct line *l)
 {
-	for (uint32_t op = 1; op <= UINT16_MAX; op++)
-		if (*fw_opcode_name((uint16_t)op) != '?')
-			offer_word(l, fw_opcode_name((uint16_t)op), "command");
+	uint16_t op;
+
+	for (size_t n = 0; prm_opcode_at(n, &op); n++)
+		offer_word(l, fw_opcode_name(op), "command");
 }
 
 static const struct {

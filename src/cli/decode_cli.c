@@ -9,6 +9,7 @@
 #include "cli/report.h"
 #include "fw/fw.h"
 #include "super/program.h"
+#include "wire/prm/opcodes.h"
 
 static int opcode_option(const char *arg, uint16_t *opcode)
 {
@@ -19,11 +20,9 @@ static int opcode_option(const char *arg, uint16_t *opcode)
 		*opcode = (uint16_t)n;
 		return 0;
 	}
-	for (uint32_t op = 1; op <= UINT16_MAX; op++)
-		if (!strcasecmp(fw_opcode_name((uint16_t)op), arg) && *arg != '?') {
-			*opcode = (uint16_t)op;
+	for (size_t i = 0; prm_opcode_at(i, opcode); i++)
+		if (!strcasecmp(fw_opcode_name(*opcode), arg))
 			return 0;
-		}
 	return prog_fail("decode: --out: '%s' is not a command", arg);
 }
 

@@ -11,6 +11,7 @@
 #include "util/cleanup.h"
 #include "wire/ib_event.h"
 #include "wire/mad/names.h"
+#include "wire/prm/opcodes.h"
 #include "wire/prm/prm.h"
 #include "wire/wqe/cqe.h"
 
@@ -300,6 +301,7 @@ int explain_by_name(struct json_object *list, const char *word)
 {
 	const struct fw_refusal *f;
 	uint32_t mads = 0;
+	uint16_t op;
 	int found = explain_refusals_of(list, word);
 
 	for (unsigned int n = 0; (f = fw_refusal_at(n)); n++)
@@ -325,12 +327,9 @@ int explain_by_name(struct json_object *list, const char *word)
 	for (int e = 1; e < 134; e++)
 		if (strerrorname_np(e) && !strcasecmp(word, strerrorname_np(e)))
 			found += explain_errno(list, e);
-	for (uint32_t op = 0; op <= UINT16_MAX; op++) {
-		const char *name = fw_opcode_name((uint16_t)op);
-
-		if (*name != '?' && explain_named(word, "MLX5_CMD_OP_", name, ""))
+	for (size_t n = 0; prm_opcode_at(n, &op); n++)
+		if (explain_named(word, "MLX5_CMD_OP_", fw_opcode_name(op), ""))
 			found += explain_opcode(list, op);
-	}
 	return found + explain_word(list, word);
 }
 

@@ -10,6 +10,7 @@
 #include "fw/fw.h"
 #include "wire/ib_event.h"
 #include "wire/mad/names.h"
+#include "wire/prm/opcodes.h"
 #include "wire/prm/prm.h"
 #include "wire/wqe/cqe.h"
 
@@ -145,6 +146,7 @@ static void each_of_codes(void (*f)(void *ctx, const char *kind, const char *wor
 void explain_each_word(void (*f)(void *ctx, const char *kind, const char *word), void *ctx)
 {
 	char text[16];
+	uint16_t op;
 
 	each_of_codes(f, ctx);
 	for (const struct card_wc_text *w = card_wc_texts; w->text; w++)
@@ -155,9 +157,8 @@ void explain_each_word(void (*f)(void *ctx, const char *kind, const char *word),
 	}
 	for (unsigned int i = 0; fw_refusal_at(i); i++)
 		f(ctx, "syndrome of softhca", fw_refusal_at(i)->name);
-	for (uint32_t op = 0; op <= UINT16_MAX; op++)
-		if (*fw_opcode_name((uint16_t)op) != '?')
-			f(ctx, "command opcode", fw_opcode_name((uint16_t)op));
+	for (size_t n = 0; prm_opcode_at(n, &op); n++)
+		f(ctx, "command opcode", fw_opcode_name(op));
 	for (const struct layout *const *l = prm_layouts; *l; l++)
 		f(ctx, "layout", (*l)->name);
 }

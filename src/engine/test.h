@@ -39,6 +39,7 @@ struct tb { /* The test bed. */
 	uint32_t pd[2];
 	int fd[64]; /* read ends of the event queues' FIFOs */
 	uint32_t nfd;
+	struct t_pages *pages; /* of CQs and SRQs */
 };
 
 /* The fake clock. */
@@ -95,6 +96,8 @@ int tb_teardown(void **state);
 uint32_t t_evq(struct tb *t);
 /* Takes the next event and returns its type; -1: none. */
 int t_event(struct tb *t, uint32_t evq);
+/* A CQ's or SRQ's buffer goes before the test bed does. */
+void t_unmap(struct tb *t, void *p);
 void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_bytes);
 uint32_t t_key(struct tb *t, uint32_t pd, void *mem, uint64_t len, uint32_t access);
 /*

@@ -34,6 +34,36 @@ static void *pages(size_t len)
 	return p;
 }
 
+struct t_pages {
+	struct t_pages *next;
+	void *p;
+	size_t len;
+};
+
+/* They go with the test bed: each mapping that stays would be copied at each later fork. */
+static void *pages_of(struct tb *t, size_t len)
+{
+	struct t_pages *k = malloc(sizeof(*k));
+
+	assert_non_null(k);
+	*k = (struct t_pages){t->pages, pages(len), len};
+	t->pages = k;
+	return k->p;
+}
+
+void t_unmap(struct tb *t, void *p)
+{
+	struct t_pages **at = &t->pages, *k;
+
+	while (*at && (*at)->p != p)
+		at = &(*at)->next;
+	k = *at;
+	assert_non_null(k);
+	*at = k->next;
+	munmap(k->p, k->len);
+	free(k);
+}
+
 static int plain(struct seg *s)
 {
 	const struct fab_options o = {
@@ -78,6 +108,8 @@ void tb_destroy(struct tb *t)
 	eng_clock = clock_now_ns;
 	while (t->nfd)
 		close(t->fd[--t->nfd]);
+	while (t->pages)
+		t_unmap(t, t->pages->p);
 	test_tmp_remove(t->dir);
 	seg_unmap(&t->s);
 	free(t);
@@ -140,9 +172,9 @@ void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_by
 	cq->hw = hw = hw_cq(&t->s, cq->cqn);
 	cq->log_size = log_size;
 	cq->cqe_bytes = cqe_bytes;
-	cq->buf = pages((size_t)cqe_bytes << log_size);
+	cq->buf = pages_of(t, (size_t)cqe_bytes << log_size);
 	memset(cq->buf, 0xf0, (size_t)cqe_bytes << log_size);
-	cq->dbr = pages(4096);
+	cq->dbr = pages_of(t, 4096);
 	hw->log_size = log_size;
 	hw->uar = T_UAR;
 	hw->cqe_bytes = (uint16_t)cqe_bytes;
@@ -215,8 +247,8 @@ void t_srq_make(struct tb *t, struct t_srq *srq, uint32_t pd)
 	assert_int_equal(seg_alloc(&t->s, SEG_T_SRQ, T_OWNER, &srq->srqn), 0);
 	srq->hw = hw = hw_srq(&t->s, srq->srqn);
 	srq->log_stride = 6;
-	srq->buf = pages(4096);
-	srq->dbr = pages(4096);
+	srq->buf = pages_of(t, 4096);
+	srq->dbr = pages_of(t, 4096);
 	hw->pdn = pd;
 	hw->log_size = SRQ_LOG;
 	hw->log_stride = srq->log_stride;

@@ -385,7 +385,7 @@ static void buffer_is_gone(void **state)
 
 	with(p, PRM_MINI_CQE_HASH, Z_LINUX);
 	keep(p, 3, 0);
-	munmap(cq->buf, 64 << T_CQ_LOG);
+	t_unmap(p->t, cq->buf);
 	park_rouse(&p->t->s, cq->hw->mem.slot);
 	for (int i = 0; i < 3; i++) {
 		eng_run_due(&p->t->s);

@@ -6,6 +6,8 @@
 #ifndef SOFTHCA_WIRE_PRM_OPCODES_H
 #define SOFTHCA_WIRE_PRM_OPCODES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PRM_OPCODES(X)                            \
@@ -211,5 +213,7 @@ enum prm_opcode { PRM_OPCODES(PRM_OP_ENUM) };
 
 /* "CREATE_QP"...; "?" if unknown. */
 const char *prm_opcode_name(uint16_t opcode);
+/* The n-th opcode with a name, from 0; false: there are no more. */
+bool prm_opcode_at(size_t n, uint16_t *opcode);
 
 #endif

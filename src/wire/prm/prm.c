@@ -48,6 +48,14 @@ static const struct {
 	const char *name;
 } prm_ops[] = {PRM_OPCODES(PRM_OP_ROW)};
 
+bool prm_opcode_at(size_t n, uint16_t *opcode)
+{
+	if (n >= sizeof(prm_ops) / sizeof(prm_ops[0]))
+		return false;
+	*opcode = prm_ops[n].opcode;
+	return true;
+}
+
 const char *prm_opcode_name(uint16_t opcode)
 {
 	for (size_t i = 0; i < sizeof(prm_ops) / sizeof(prm_ops[0]); i++)
