@@ -12,6 +12,7 @@
 #include "wire/prm/hca_cap.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
+#include "wire/prm/dct.h"
 #include "wire/prm/qp.h"
 #include "wire/prm/rmp_srq.h"
 
@@ -372,6 +373,38 @@ static void test_lag_affinity_is_ignored(void **state)
 	assert_int_equal(run(e, e->in, IN(rts2rts_qp), OUT(rts2rts_qp)), FW_BAD_PARAM);
 }
 
+/*
+ * dp_ordering_0, _1 and _force (of UCX's ib_mlx5_ifc.h) permit another order than the one in which
+ * messages come, and nothing is to be done for them. UCX 1.18.0 does not initialise them in
+ * INIT2RTR_QP of the command QP of tag matching.
+ */
+static void test_another_order_may_be_permitted(void **state)
+{
+	static const uint32_t in_qpc[] = {0x26, 0x27, 0x49c}, in_dctc[] = {0x27, 0x73, 0x74};
+	struct env *e = *state;
+	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, e->in);
+
+	for (size_t i = 0; i < 3; i++) {
+		b_create_qp(e);
+		bits_set32(LAYOUT_IN(create_qp_in, qpc, e->in), in_qpc[i], 1, 1);
+		e->qp = make(e, IN(create_qp));
+		b_rst2init(e);
+		assert_int_equal(run(e, e->in, IN(rst2init_qp), OUT(rst2init_qp)), FW_OK);
+		b_init2rtr(e);
+		bits_set32(LAYOUT_IN(init2rtr_qp_in, qpc, e->in), in_qpc[i], 1, 1);
+		assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
+		assert_int_equal(query_qp_state(e), PRM_QP_STATE_RTR);
+		cmd_init(e, PRM_OP_CREATE_DCT, 0);
+		LAYOUT_SET(dctc, dctc, pd, e->pd);
+		LAYOUT_SET(dctc, dctc, cqn, e->cq);
+		LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
+		LAYOUT_SET(dctc, dctc, port, 1);
+		LAYOUT_SET(dctc, dctc, mtu, 3);
+		bits_set32(dctc, in_dctc[i], 1, 1);
+		make(e, IN(create_dct));
+	}
+}
+
 /* opt_param_mask: 1 the alternate path, 1 << 10 pm_state. */
 static void migrate(struct env *e, uint32_t opt, uint32_t rlid, uint32_t pm_state)
 {
@@ -548,6 +581,7 @@ int main(void)
 		env_test(test_qp_to_rts_takes_what_each_transition_takes),
 		env_test(test_opt_param_mask_selects_optional_fields),
 		env_test(test_lag_affinity_is_ignored),
+		env_test(test_another_order_may_be_permitted),
 		env_test(test_alternate_path_is_shown_as_it_is_used),
 		env_test(test_qp_err_and_reset),
 		env_test(test_init2init_changes_the_port),

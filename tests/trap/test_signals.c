@@ -559,6 +559,13 @@ static void *ring_thread(void *arg)
 	return NULL;
 }
 
+/* The address sanitizer of later releases of clang gives new threads their creator's mask. */
+#ifdef __clang__
+#define KEEPS_MASK (__clang_major__ <= 14 || !__has_feature(address_sanitizer))
+#else
+#define KEEPS_MASK 1
+#endif
+
 static void a_thread_inherits_the_mask(void)
 {
 	pthread_attr_t attr;
@@ -572,6 +579,10 @@ static void a_thread_inherits_the_mask(void)
 	CHECK(pthread_create(&t, NULL, ring_thread, &full) == 0);
 	pthread_join(t, NULL);
 	pthread_sigmask(SIG_UNBLOCK, &full, NULL);
+	if (!KEEPS_MASK) {
+		CHECK(fake_count() == 1);
+		return;
+	}
 	pthread_attr_init(&attr);
 	CHECK(pthread_attr_setsigmask_np(&attr, &full) == 0);
 	CHECK(pthread_create(&t, &attr, ring_thread, &full) == 0);

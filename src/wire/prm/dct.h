@@ -8,6 +8,7 @@
 
 #define PRM_L_dctc(F, S)                                  \
 	F(dctc, state, 0x04, 4)                           \
+	F(dctc, dp_ordering_force, 0x27, 1)               \
 	F(dctc, user_index, 0x28, 24)                     \
 	F(dctc, cqn, 0x48, 24)                            \
 	F(dctc, counter_set_id, 0x60, 8)                  \
@@ -19,6 +20,8 @@
 	F(dctc, latency_sensitive, 0x70, 1)               \
 	F(dctc, rlky, 0x71, 1)                            \
 	F(dctc, free_ar, 0x72, 1)                         \
+	F(dctc, dp_ordering_0, 0x73, 1)                   \
+	F(dctc, dp_ordering_1, 0x74, 1)                   \
 	F(dctc, cs_res, 0x88, 8)                          \
 	F(dctc, min_rnr_nak, 0x93, 5)                     \
 	F(dctc, srqn_xrqn, 0xa8, 24)                      \

@@ -51,6 +51,8 @@
 	F(qpc, atomic_like_write_en, 0x22, 1)         \
 	F(qpc, latency_sensitive, 0x23, 1)            \
 	F(qpc, drain_sigerr, 0x25, 1)                 \
+	F(qpc, dp_ordering_0, 0x26, 1)                \
+	F(qpc, dp_ordering_force, 0x27, 1)            \
 	F(qpc, pd, 0x28, 24)                          \
 	F(qpc, mtu, 0x40, 3)                          \
 	F(qpc, log_msg_max, 0x43, 5)                  \
@@ -89,6 +91,7 @@
 	F(qpc, rwe, 0x491, 1)                         \
 	F(qpc, rae, 0x492, 1)                         \
 	F(qpc, page_offset, 0x494, 6)                 \
+	F(qpc, dp_ordering_1, 0x49c, 1)               \
 	F(qpc, min_rnr_nak, 0x4a3, 5)                 \
 	F(qpc, next_rcv_psn, 0x4a8, 24)               \
 	F(qpc, xrcd, 0x4c8, 24)                       \
