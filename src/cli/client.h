@@ -13,8 +13,9 @@
 #define CLIENT_LIMIT_S 60
 
 /*
- * Send a request on `sock`, wait at most CLIENT_LIMIT_S for its reply. *fd: a descriptor that came
- * with it, -1 none. 0 or -errno (the supervisor's refusal, or -ETIMEDOUT, -ECONNRESET).
+ * Send a request on `sock`, wait at most CLIENT_LIMIT_S for its reply, and not for a supervisor
+ * that is stopped, which a message tells. *fd: a descriptor that came with it, -1 none. 0 or -errno
+ * (the supervisor's refusal, or -ETIMEDOUT, -ECONNRESET).
  */
 int client_request(int sock, struct link_msg *m, int *fd);
 /*

@@ -35,6 +35,8 @@ uint32_t fab_walk(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state, f
 		  void *arg);
 /* The other end of a port's cable if the link is up: SEG_T_PORT index; else SEG_NONE. */
 uint32_t fab_peer(const struct seg *s, uint32_t port);
+/* The port that has the LIDs, GUIDs and keys of a port where a MAD arrives: of a switch port 0. */
+uint32_t fab_own_port(const struct seg *s, uint32_t port);
 
 bool fab_port_has_lid(const struct hw_port *p, uint32_t lid);
 bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16]);

@@ -27,13 +27,6 @@
 /* fab_notice.ready: being made by the element's owner (1 + its slot), ready, or being freed */
 enum { MAKING, READY, FREEING /* + the slot that frees it, 0: of none */ };
 
-static uint32_t own_port(const struct seg *s, uint32_t port)
-{
-	const struct fab_node *n = fab_node(s, hw_port(s, port)->node);
-
-	return n->type == FAB_SWITCH ? n->port0 : port;
-}
-
 /* NULL: there is no recipient. */
 static struct hw_port *issuer(const struct seg *s, uint32_t port, uint32_t *own)
 {
@@ -41,7 +34,7 @@ static struct hw_port *issuer(const struct seg *s, uint32_t port, uint32_t *own)
 
 	if (!p)
 		return NULL;
-	*own = own_port(s, port);
+	*own = fab_own_port(s, port);
 	p = hw_port(s, *own);
 	return p->lid && p->sm_lid && (p->cap_mask & PORT_CAP_TRAP) ? p : NULL;
 }
@@ -238,7 +231,7 @@ static void notice_give_up(struct seg *s, uint32_t i, struct fab_notice *n)
 
 void fab_notice_repress(struct seg *s, uint32_t port, const uint8_t *mad)
 {
-	uint32_t own = own_port(s, port), tid = (uint32_t)LAYOUT_GET(mad_hdr, mad, tid);
+	uint32_t own = fab_own_port(s, port), tid = (uint32_t)LAYOUT_GET(mad_hdr, mad, tid);
 
 	seg_for_each_live (s, SEG_T_NOTICE, i) {
 		struct fab_notice *n = notice_live(s, i);

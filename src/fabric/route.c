@@ -25,6 +25,13 @@ static bool passes(const struct hw_port *p, uint32_t state)
 	return atomic_load_explicit(&p->state, memory_order_relaxed) >= state;
 }
 
+uint32_t fab_own_port(const struct seg *s, uint32_t port)
+{
+	const struct fab_node *n = fab_node(s, hw_port(s, port)->node);
+
+	return n->type == FAB_SWITCH ? n->port0 : port;
+}
+
 uint32_t fab_peer(const struct seg *s, uint32_t port)
 {
 	const struct hw_port *p = hw_port(s, port);

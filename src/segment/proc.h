@@ -89,6 +89,7 @@ struct seg_proc {
 	_Atomic uint32_t rings_high;
 	_Atomic uint32_t foreign; /* number of its threads that arm a CQ of another process */
 	_Atomic uint32_t life;    /* seg_proc_life_begin() */
+	_Atomic uint32_t removed; /* its adapters are gone, others keep theirs (sup_remove()) */
 	struct seg_ring ring[SEG_RINGS];
 } SEG_ELEM;
 
@@ -156,6 +157,15 @@ int seg_proc_register_self(struct seg *s, uint32_t host);
  * Set s->self = (slot, gen), as the supervisor assigned; stores this process's own pid in the slot.
  */
 void seg_proc_set_self(struct seg *s, uint32_t slot, uint32_t gen);
+
+/* Are the adapters gone for this process: all of the fabric, or those that it sees? */
+static inline bool seg_down(const struct seg *s)
+{
+	const struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
+
+	return atomic_load_explicit(&s->hdr->down, memory_order_relaxed) ||
+	       (p && atomic_load_explicit(&p->removed, memory_order_relaxed));
+}
 
 /*
  * Is (slot, gen) gone for good: exited, killed or replaced by exec? Checks the slot and, in the

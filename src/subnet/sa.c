@@ -142,7 +142,7 @@ enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const ui
 {
 	uint64_t key = LAYOUT_GET(sa_hdr, in, sm_key);
 	struct sa_call c = {.s = s,
-			    .port = port,
+			    .port = fab_own_port(s, port),
 			    .from = from,
 			    .in = in,
 			    .want = in + SA_DATA,

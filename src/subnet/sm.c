@@ -232,15 +232,18 @@ static int assign_lids(struct sweep *w)
 
 /* ---- ports */
 
-/* The manager stays at its port as long as that has a link. */
+/*
+ * The manager stays at an adapter's port as long as that has a link, and on a switch, whose port 0
+ * is always up, as long as no adapter has one.
+ */
 static void sm_settle(struct sweep *w)
 {
 	struct fab_subnet *sub = fab_subnet(w->s);
-	uint32_t old = sub->sm_port;
+	uint32_t old = sub->sm_port, first = w->nends ? w->end[0] : SEG_NONE;
 
-	if (old != SEG_NONE && has_link(w->s, old))
+	if (old == first || (old != SEG_NONE && hw_port(w->s, old)->num && has_link(w->s, old)))
 		return;
-	sub->sm_port = w->nends ? w->end[0] : SEG_NONE;
+	sub->sm_port = first;
 	if (old == SEG_NONE)
 		return;
 	hw_port(w->s, old)->cap_mask &= ~FAB_CAP_IS_SM;

@@ -23,7 +23,8 @@ bool fab_sm_here(const struct seg *s, uint32_t port)
 {
 	const struct fab_subnet *sub = fab_subnet(s);
 
-	return atomic_load_explicit(&sub->sm_port, memory_order_relaxed) == port &&
+	return hw_port(s, port) &&
+	       atomic_load_explicit(&sub->sm_port, memory_order_relaxed) == fab_own_port(s, port) &&
 	       atomic_load_explicit(&sub->sm_state, memory_order_relaxed) == FAB_SM_MASTER;
 }
 
@@ -149,7 +150,7 @@ static uint16_t sm_info(struct seg *s, uint32_t port, uint8_t *mad)
 	if (LAYOUT_GET(mad_hdr, mad, class_version) != 1)
 		return MAD_STATUS_BAD_VERSION;
 	memset(d, 0, SMP_DATA_SIZE);
-	LAYOUT_SET(sm_info, d, guid, hw_port(s, port)->guid);
+	LAYOUT_SET(sm_info, d, guid, hw_port(s, fab_own_port(s, port))->guid);
 	LAYOUT_SET(sm_info, d, act_count, atomic_fetch_add(&sub->sm_act, 1) + 1);
 	LAYOUT_SET(sm_info, d, priority, 0);
 	LAYOUT_SET(sm_info, d, sm_state, SM_STATE_MASTER);

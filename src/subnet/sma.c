@@ -31,8 +31,7 @@ static void sma_expire(struct hw_port *p)
 
 bool sma_mkey_ok(struct seg *s, uint32_t port, const uint8_t *mad)
 {
-	const struct fab_node *n = fab_node(s, hw_port(s, port)->node);
-	uint32_t own = n->type == FAB_SWITCH ? n->port0 : port;
+	uint32_t own = fab_own_port(s, port);
 	struct hw_port *p = hw_port(s, own);
 	uint64_t method = LAYOUT_GET(mad_hdr, mad, method), none = 0;
 

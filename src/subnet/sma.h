@@ -18,9 +18,7 @@ static inline struct fab_node *sma_node(const struct fab_mad_call *c)
  */
 static inline uint32_t sma_own(const struct fab_mad_call *c)
 {
-	const struct fab_node *n = sma_node(c);
-
-	return n->type == FAB_SWITCH ? n->port0 : c->port;
+	return fab_own_port(c->s, c->port);
 }
 
 /*

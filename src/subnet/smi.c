@@ -182,9 +182,8 @@ uint32_t fab_smp_send(struct seg *s, uint32_t from, struct fab_smp *p)
 
 uint32_t fab_smp_answer(struct seg *s, uint32_t at, struct fab_smp *p)
 {
-	const struct fab_node *n = fab_node(s, hw_port(s, at)->node);
 	struct way w = smi_way_of(s, p);
-	uint32_t from = n->type == FAB_SWITCH ? n->port0 : at;
+	uint32_t from = fab_own_port(s, at);
 	uint16_t dlid = p->slid;
 
 	p->slid = (uint16_t)hw_port(s, from)->lid;

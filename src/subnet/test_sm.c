@@ -417,6 +417,33 @@ static void the_manager_moves_when_its_link_is_gone(void **state)
 	assert_int_equal(hw_port(&seg, port_of(3, 1))->sm_lid, lid_of(3));
 }
 
+/* Without a link of an adapter the manager runs on a switch, and only as long as that. */
+static void the_manager_leaves_a_switch_for_an_adapter(void **state)
+{
+	uint32_t sm, own, far;
+
+	tt_ring(&topo, 2, 1);
+	build(&tt_options);
+	assert_int_equal(fab_unplug(&seg, port_of(2, 1)), 0);
+	assert_int_equal(fab_unplug(&seg, port_of(3, 1)), 0);
+	assert_int_equal(fab_sm_sweep(&seg), 0);
+	sm = fab_subnet(&seg)->sm_port;
+	own = fab_node(&seg, 1)->port0;
+	assert_int_equal(sm, own);
+	assert_int_equal(hw_port(&seg, sm)->cap_mask & FAB_CAP_IS_SM, FAB_CAP_IS_SM);
+	far = port_of(1, 3);
+	assert_int_equal(fab_plug(&seg, port_of(3, 1), far), 0);
+	assert_int_equal(fab_sm_sweep(&seg), 0);
+	assert_int_equal(fab_subnet(&seg)->sm_port, port_of(3, 1));
+	assert_int_equal(hw_port(&seg, own)->cap_mask & FAB_CAP_IS_SM, 0);
+	assert_int_equal(hw_port(&seg, port_of(3, 1))->cap_mask & FAB_CAP_IS_SM, FAB_CAP_IS_SM);
+	assert_int_equal(hw_port(&seg, port_of(3, 1))->sm_lid, lid_of(3));
+	/* It does not leave an adapter for another one: all ports would get another SM's LID. */
+	assert_int_equal(fab_plug(&seg, port_of(2, 1), port_of(0, 3)), 0);
+	assert_int_equal(fab_sm_sweep(&seg), 0);
+	assert_int_equal(fab_subnet(&seg)->sm_port, port_of(3, 1));
+}
+
 static void without_a_manager_ports_stay_in_init(void **state)
 {
 	struct fab_options o = tt_options;
@@ -499,6 +526,30 @@ static void sminfo_is_a_masters_at_its_port_only(void **state)
 	assert_false(fab_sm_here(&seg, sm));
 	assert_int_equal(ask(sm, MAD_METHOD_GET, 0, out), FAB_MAD_PASS);
 	assert_int_equal(hw_port(&seg, sm)->cap_mask & FAB_CAP_IS_SM, 0);
+}
+
+/* MADs reach a switch by any of its ports. */
+static void a_manager_on_a_switch_answers(void **state)
+{
+	uint8_t out[MAD_SIZE];
+	uint32_t sm;
+
+	tt_ring(&topo, 2, 1);
+	build(&tt_options);
+	fab_unplug(&seg, port_of(2, 1));
+	fab_unplug(&seg, port_of(3, 1));
+	assert_int_equal(fab_sm_sweep(&seg), 0);
+	sm = fab_subnet(&seg)->sm_port;
+	for (uint32_t num = 0; num < 3; num++) {
+		assert_true(fab_sm_here(&seg, sm + num));
+		assert_int_equal(ask(sm + num, MAD_METHOD_GET, 0, out), FAB_MAD_REPLY);
+		assert_int_equal(LAYOUT_GET(mad_hdr, out, status), 0);
+		assert_int_equal(LAYOUT_GET(sm_info, out + SMP_DATA, guid),
+				 hw_port(&seg, sm)->guid);
+		assert_int_equal(ask(sm + num, MAD_METHOD_TRAP, 0, out), FAB_MAD_REPLY);
+		assert_int_equal(LAYOUT_GET(mad_hdr, out, method), MAD_METHOD_TRAP_REPRESS);
+	}
+	assert_int_equal(ask(port_of(1, 1), MAD_METHOD_GET, 0, out), FAB_MAD_PASS);
 }
 
 static void the_manager_leaves_for_programs_and_comes_back_after_the_last(void **state)
@@ -600,6 +651,8 @@ int main(void)
 		T(lids_that_are_used_up_are_an_error),
 		T(ways_avoid_a_cable_that_was_pulled),
 		T(an_adapter_that_comes_back_has_its_lid),
+		T(the_manager_leaves_a_switch_for_an_adapter),
+		T(a_manager_on_a_switch_answers),
 		T(the_manager_moves_when_its_link_is_gone),
 		T(without_a_manager_ports_stay_in_init),
 		T(the_smaller_mtu_of_a_cable_counts),

@@ -339,6 +339,8 @@ int sup_cm_write(struct sup *sup, struct sup_link *l, struct sup_request *q, str
 
 	if (l->slot == SEG_NONE)
 		return -ENOTCONN;
+	if (sup_removed(sup, l))
+		return -EIO;
 	if (q->nmore < sizeof(*c) || c->len > UCMA_IN_MAX || c->aux_len > UCMA_AUX_MAX ||
 	    q->nmore != sizeof(*c) + c->len + c->aux_len)
 		return -EPROTO;

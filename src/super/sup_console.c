@@ -384,8 +384,8 @@ static int do_disconnect(struct con *c)
 
 	if (con_number(&c->args, &slot))
 		for (struct sup_link *l = c->sup->links; l; l = l->next)
-			if (!l->closed && l->slot == slot) {
-				sup_link_close(c->sup, l);
+			if (!l->closed && l->slot == slot && !sup_removed(c->sup, l)) {
+				sup_remove(c->sup, l);
 				return 0;
 			}
 	return con_fail(c, "there is no such client");

@@ -198,7 +198,8 @@ int con_attached(struct con *c)
 	struct seg *s = &c->sup->seg;
 
 	for (const struct sup_link *l = c->sup->links; l; l = l->next) {
-		const struct seg_proc *p = l->closed ? NULL : seg_proc(s, l->slot);
+		bool is = !l->closed && !sup_removed(c->sup, l);
+		const struct seg_proc *p = is ? seg_proc(s, l->slot) : NULL;
 		const struct hw_host *h = p ? seg_live(s, SEG_T_HOST, p->host) : NULL;
 
 		if (h)

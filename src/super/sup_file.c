@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <infiniband/verbs.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "fw/fw.h"
+#include "fw/kinds.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/evq.h"
@@ -245,6 +247,69 @@ static void drop_object(struct sup *sup, bool fifo, uint32_t file, uint32_t gen,
 	unlinkat(sup->ev, name, 0);
 }
 
+/* ---- a process that loses its adapters */
+
+static void stop_qps(struct seg *s, uint32_t file)
+{
+	const struct fw_kind *k = fw_kind(SEG_T_QP);
+
+	seg_for_each_owned (s, SEG_T_QP, file + 1, i)
+		if (!k->shared(seg_at(s, SEG_T_QP, i)))
+			k->stop(seg_at(s, SEG_T_QP, i));
+}
+
+static void remove_file(struct sup *sup, uint32_t idx, const struct seg_file *f)
+{
+	const struct seg_evsrc none = {.table = SEG_T_COUNT};
+
+	switch (f->kind) {
+	case SEG_FILE_UVERBS:
+		stop_qps(&sup->seg, idx);
+		break;
+	case SEG_FILE_ASYNC:
+		evq_push(&sup->seg, idx, f->gen, none, 0, IBV_EVENT_DEVICE_FATAL, 0);
+		break;
+	case SEG_FILE_ISSM:
+		fab_issm_set(&sup->seg, port_of(&sup->seg, f), false);
+		break;
+	case SEG_FILE_RDMA_CM:
+		sup_cm_gone(sup, idx);
+		break;
+	}
+}
+
+/* As tell_gone() for all: events first, then the ends of the queues. */
+void sup_remove(struct sup *sup, const struct sup_link *l)
+{
+	struct seg *s = &sup->seg;
+	struct seg_proc *p = seg_proc(s, l->slot);
+
+	if (!p)
+		return;
+	TRACE(LOG_LINK, "pid %d, slot %u.%u: loses its adapters", l->pid, l->slot, l->gen);
+	atomic_store(&p->removed, 1);
+	for (int last = 0; last < 2; last++)
+		seg_for_each_live (s, SEG_T_FILE, i) {
+			const struct seg_file *f = seg_at(s, SEG_T_FILE, i);
+			const struct seg_evq *q = seg_live(s, SEG_T_EVQ, i);
+
+			if (f->opener != l->slot || f->opener_gen != l->gen)
+				continue;
+			if (!last)
+				remove_file(sup, i, f);
+			else if (q)
+				evq_kill(s, i, q->gen);
+		}
+	seg_proc_rouse(s, l->slot);
+}
+
+bool sup_removed(const struct sup *sup, const struct sup_link *l)
+{
+	const struct seg_proc *p = l->slot == SEG_NONE ? NULL : seg_proc(&sup->seg, l->slot);
+
+	return p && atomic_load(&p->removed);
+}
+
 int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m, uint32_t *file,
 		  uint32_t *gen, int *fd)
 {
@@ -252,7 +317,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 	struct seg_file *f;
 	struct stat st;
 	int probe = -1;
-	int r = check_target(sup, l, m);
+	int r = sup_removed(sup, l) ? -ENODEV : check_target(sup, l, m);
 
 	if (!r && m->kind == SEG_FILE_ISSM)
 		r = check_issm(sup, m);

@@ -272,6 +272,13 @@ void sup_console_free(struct sup *sup);
 int sup_store(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
 void sup_stores_free(struct sup *sup);
 
+/*
+ * Takes the adapters from a process that goes on (sup_file.c): files that are open say so, its
+ * queues are in reset, and it opens no others.
+ */
+void sup_remove(struct sup *sup, const struct sup_link *l);
+bool sup_removed(const struct sup *sup, const struct sup_link *l);
+
 /* ---- rdma_cm (sup_cm.c) */
 int sup_cm_init(struct sup *sup);
 void sup_cm_free(struct sup *sup);

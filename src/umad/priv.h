@@ -28,7 +28,7 @@ size_t umad_hdr_size(const struct seg_file *sf);
 /* Are the adapters gone (user_mad.c, ib_umad_kill_port(): agents_dead)? */
 static inline bool umad_dead(const struct seg *s)
 {
-	return atomic_load_explicit(&s->hdr->down, memory_order_relaxed);
+	return seg_down(s);
 }
 
 /* A MAD that a program has written, while the write lasts. */

@@ -162,7 +162,7 @@ void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, of
 
 	pthread_mutex_lock(&f->lock);
 	uv_why_init();
-	if (atomic_load(&f->seg->hdr->down))
+	if (seg_down(f->seg))
 		r = -EIO;
 	else if (!f->ctx || !d->mmap)
 		r = uv_no(-EINVAL, "the file has no context yet");

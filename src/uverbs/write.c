@@ -162,7 +162,7 @@ const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int 
 
 static int run_command(struct uv_bundle *b)
 {
-	if (atomic_load(&b->file->seg->hdr->down) && !b->cmd->destroys)
+	if (seg_down(b->file->seg) && !b->cmd->destroys)
 		return -EIO;
 	return b->cmd->handler(b);
 }

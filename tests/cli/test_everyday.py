@@ -322,6 +322,20 @@ class Fabrics(Everyday):
             r = self.softhca('list', '-q')
             self.assertEqual(r.stdout, 'a\nc\n')
 
+    def test_a_stopped_supervisor_is_named_and_not_waited_for(self):
+        self.up('a')
+        self.up('b')
+        pid = self.status('b')['supervisor']
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            r = self.softhca('list', '-q', status=2)
+            self.assertEqual(r.stdout, 'a\n')
+            self.assertIn(f"process {pid}, the fabric's supervisor, is stopped", r.stderr)
+            self.assertIn(f'process {pid}', self.softhca('status', 'b', status=2).stderr)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        self.assertEqual(self.names(), ['a', 'b'])
+
     def test_status_shows_used_hosts(self):
         self.up('lab', '--topo', 'fat-tree:2:8')
         hosts = [h['name'] for h in self.status('lab')['hosts']]

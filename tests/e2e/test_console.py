@@ -8,8 +8,30 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, TIMEOUT, Case, Fabric, wait_for  # noqa: E402
+from softhca import SOFTHCA, TIMEOUT, Case, Fabric, listening, wait_for  # noqa: E402
 from test_topo import NET  # noqa: E402
+
+
+# Opens devices until that fails, then tells what the files do that are open.
+OPENS = """
+import errno, fcntl, os, time
+verbs = os.open('/dev/infiniband/uverbs0', os.O_RDWR)
+mads = os.open('/dev/infiniband/umad0', os.O_RDWR | os.O_NONBLOCK)
+print('open')
+
+def tried(fn, *args):
+    try:
+        fn(*args)
+    except OSError as e:
+        return errno.errorcode[e.errno]
+
+while not (gone := tried(lambda: os.close(os.open('/dev/infiniband/uverbs0', os.O_RDWR)))):
+    time.sleep(0.01)
+# ib_uverbs_cmd_hdr of GET_CONTEXT: 6 words
+command = b'\\0\\0\\0\\0\\6\\0\\2\\0' + bytes(16)
+print(gone, tried(os.write, verbs, command), tried(os.read, mads, 320))
+time.sleep(1000)
+"""
 
 
 class Console(Case):
@@ -221,15 +243,50 @@ class Console(Case):
                          (2, '', 'softhca: console: cannot read /nowhere: No such file or '
                                  'directory\n'))
 
+    def client(self, name):
+        """The number of the client on Hca1 with this name, as soon as it has opened a device."""
+        pattern = re.compile(rf'Client (\d+): pid \d+ \({name}\) on host "Hca1"')
+        wait_for(lambda: pattern.search(self.do('Attached\n')), name)
+        return pattern.search(self.do('Attached\n')).group(1)
+
     def test_a_client_is_thrown_off(self):
-        p = self.fab.start('ibv_asyncwatch', '-d', 'mlx5_0', options=['--host', 'Hca1'])
+        p = self.fab.start('stdbuf', '-oL', 'ibv_asyncwatch', '-d', 'mlx5_0', options=['--host', 'Hca1'])
         try:
-            wait_for(lambda: 'ibv_asyncwatch' in self.do('Attached\n'), 'the watcher')
-            n = re.search(r'Client (\d+):', self.do('Attached\n')).group(1)
+            n = self.client('ibv_asyncwatch')
+            wait_for(lambda: self.text(p), 'the watcher to watch')
             self.do(f'X {n}\n')
             self.assertEqual(self.do('Attached\n'), '')
+            self.refused(f'X {n}', 'there is no such client')
+            wait_for(lambda: 'IBV_EVENT_DEVICE_FATAL' in self.text(p), 'the event')
+            wait_for(p.ended, 'the watcher, which can read no more events, to end')
         finally:
             p.kill()
+
+    def test_a_client_that_is_thrown_off_opens_nothing(self):
+        p = self.fab.start(sys.executable, '-uc', OPENS, options=['--host', 'Hca1'])
+        try:
+            p.wait_said('open')
+            self.do(f'X {self.client("python3.*")}\n')
+            p.wait_said('ENODEV EIO EIO')
+        finally:
+            p.kill()
+        self.ok(self.fab.run('ibv_devinfo', '-d', 'mlx5_0', options=['--host', 'Hca1']))
+
+    def test_peers_of_a_client_that_is_thrown_off_get_no_answer(self):
+        port, Case.port = Case.port, Case.port + 1
+        cmd = ('stdbuf', '-oL', 'ib_write_bw', '-F', '--run_infinitely', '-d', 'mlx5_0', '-p', str(port))
+        server = self.fab.start(*cmd, options=['--host', 'Hca1'])
+        try:
+            wait_for(lambda: listening(port) or server.ended(), 'the server to listen')
+            client = self.fab.start(*cmd, '-i', '2', 'localhost', options=['--host', 'Hca2'])
+            try:
+                client.wait_said('#bytes')  # connected, and the loop is next
+                self.do(f'X {self.client("ib_write_bw")}\n')
+                client.wait_said('Failed status 12')  # transport retry counter exceeded
+            finally:
+                client.kill()
+        finally:
+            server.kill()
 
 
 if __name__ == '__main__':
