@@ -242,7 +242,7 @@ class OnDemand(Pairs, Case):
         Later releases of UCX have no UCX_IB_REG_METHODS, and with DEVX use keys on demand only where the
         adapter has umr_extended_translation_offset (uct_ib_mlx5_devx_check_odp()).
         """
-        return 'UCX_IB_REG_METHODS' in subprocess.run(['ucx_info', '-cf'], capture_output=True, text=True).stdout
+        return 'UCX_IB_REG_METHODS' in subprocess.run(['ucx_info', '-cf'], capture_output=True, errors='replace').stdout
 
     def needs_methods(self):
         if not self.chooses_methods():

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 
 from .common import CORES, TOP, Part, failed, machine, passed, read, result, sh, skipped
 
@@ -101,6 +102,15 @@ def compile_targets(build, name, files=(), first=None, run_it=sh):
     elif warned:
         print(f'note: {name}: {len(warned)} warnings')
     return r.returncode == 0
+
+
+def check_without_tests():
+    """What users build needs nothing of the tests: neither their files nor cmocka."""
+    with tempfile.TemporaryDirectory() as d:
+        r = sh(['meson', 'setup', d])
+        if not r.returncode:
+            r = sh(['ninja', '-C', d, '-n', 'program'])
+        result('build: the program without tests can be set up', r.returncode == 0, r.stdout[-2000:])
 
 
 def compiler(build):
