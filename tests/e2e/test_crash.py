@@ -128,7 +128,7 @@ class Stops(Pairs):
             wait_for(lambda: self.packets(fab) > before or pair[0].ended(), 'traffic')
             if stop(pair[which].proc.pid) and self.packets(fab) < before + n:
                 return pair
-            os.kill(pair[which].proc.pid, signal.SIGCONT)
+            pair[which].proc.send_signal(signal.SIGCONT)  # unless it has ended
             for p in reversed(pair):
                 self.ok(p.finish())
         except BaseException:

@@ -63,16 +63,20 @@ def ordinary_user_can_run():
 
 def listening(port):
     """Does any process listen on this TCP port (of this network namespace)?"""
-    want = f':{port:04X}'
+    return port in listeners()
+
+
+def listeners():
+    """The TCP ports on which processes listen."""
+    ports = set()
     for f in ('/proc/net/tcp', '/proc/net/tcp6'):
         try:
             with open(f) as table:
                 rows = [line.split() for line in table]
         except OSError:
             continue
-        if any(len(c) > 3 and c[1].endswith(want) and c[3] == '0A' for c in rows):
-            return True
-    return False
+        ports.update(int(c[1].rsplit(':', 1)[1], 16) for c in rows if len(c) > 3 and c[3] == '0A')
+    return ports
 
 
 def ucx_perftest(*args):
@@ -113,8 +117,10 @@ def free_block(size):
         except OSError:
             s.close()
             continue
-        port_guards.append(s)
-        return first + 1
+        if listeners().isdisjoint(range(first, first + size)):
+            port_guards.append(s)
+            return first + 1
+        s.close()  # a server of a test whose runner was killed
     return None
 
 
@@ -158,7 +164,10 @@ def alive(pid):
 
 def stop(pid):
     """SIGSTOP, which has reached every thread when this returns. False: the process has ended."""
-    os.kill(pid, signal.SIGSTOP)
+    try:
+        os.kill(pid, signal.SIGSTOP)
+    except ProcessLookupError:
+        return False
     wait_for(lambda: not set(thread_states(pid)) - set('TtZX'), f'{pid} to stop')
     return alive(pid)
 
