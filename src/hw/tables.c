@@ -21,7 +21,6 @@
 #include "hw/rq_ahead.h"
 #include "hw/share.h"
 #include "hw/srq.h"
-#include "hw/test_evq.h"
 #include "hw/tm.h"
 #include "hw/uar.h"
 #include "hw/umem.h"

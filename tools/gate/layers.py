@@ -48,7 +48,7 @@ def problems(text, files):
         to = path.split('/')[0]
         if layer not in allowed:
             continue
-        if os.path.basename(f).startswith(('test_', 'test.')):
+        if is_test(f):
             ok = to in order and layer != 'devx' and (
                 order.index(to) < order.index(layer) or to in tests[layer])
         else:
@@ -65,9 +65,19 @@ def problems(text, files):
     return bad
 
 
+def is_test(path):
+    return os.path.basename(path).startswith(('test_', 'test.'))
+
+
 def check_layering():
-    bad = problems(read('tools/layers'), sources(('.c', '.h', '.S'), ('src',)))
+    files = sources(('.c', '.h', '.S'), ('src',))
+    bad = problems(read('tools/layers'), files)
     result('layering: includes are those of tools/layers', not bad, '\n'.join(bad))
+    # What users build would need cmocka.
+    bad = [f'{f}:{n}: includes {m.group(1)}' for f in files if not is_test(f)
+           for n, line in enumerate(read(f).splitlines(), 1)
+           if (m := INCLUDE.match(line)) and is_test(m.group(1))]
+    result('layering: only tests include headers of tests', not bad, '\n'.join(bad))
 
 
 def check_heap():
