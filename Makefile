@@ -5,6 +5,7 @@
 # make check T=fw   the tests of one layer (or suite, or one test), and what they need
 # make check-long   every test, in both trees: a minute of fuzzing for each target, 10 000 programs of the model, every level of optimization
 # make check-ship   build packages, image and CI steps, and use them in a Debian of their own: a part of check-long
+# make check-distro SUITES="trixie sid"   `make demo` and the gate on other releases of Debian: a part of check-long
 # make oracle       compare the answers to raw calls with those of a real kernel, in a virtual machine: a part of check-long
 # make check-slow   its tests as a machine ten times slower would run them
 # make uninstall    remove what install has installed, with the same DESTDIR and PREFIX
@@ -38,7 +39,7 @@ quick: deps-all
 check: deps-all
 	@tools/check $(if $(T),--tests $(T)) $(BUILD)
 
-check-long: check-all check-ship oracle
+check-long: check-all check-ship check-distro oracle
 
 check-all: deps-all
 	@SOFTHCA_FUZZ_SECONDS=60 SOFTHCA_STRESS_SECONDS=60 SOFTHCA_MODEL_PROGRAMS=10000 tools/check --long $(BUILD)
@@ -47,6 +48,10 @@ check-all: deps-all
 check-ship: deps-all build
 	@tools/deps ship
 	@/usr/bin/python3 tests/ship/ship.py $(PARTS)
+
+# As root, with debootstrap, and skipped without them.
+check-distro:
+	@tests/distro/distro.py $(if $(T),--tests $(T)) $(SUITES) || [ $$? = 77 ]
 
 # Needs qemu and a kernel image (see tests/oracle/boot), and is skipped without them.
 oracle: deps-all configured
@@ -90,4 +95,4 @@ clean:
 
 # One after the other, also with -j: the packages are installed first.
 .NOTPARALLEL:
-.PHONY: all deps deps-all configured build demo quick check check-all check-long check-slow check-ship oracle fuzz install install-program uninstall help clean
+.PHONY: all deps deps-all configured build demo quick check check-all check-long check-slow check-ship check-distro oracle fuzz install install-program uninstall help clean

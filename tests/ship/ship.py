@@ -9,48 +9,21 @@ has made; without it one is made. Takes many minutes: `make check-long`, not `ma
 import glob
 import os
 import re
-import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 
 import yaml
 
-TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+from roots import TOP, Wrong, debootstrap, name_hosts, sh, source  # noqa: E402
+
 VERSION = re.search(r"version: '([\d.]+)'", open(os.path.join(TOP, 'meson.build'), encoding='utf-8').read()).group(1)
 PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 # What package tools, the kernel and the tests themselves write; everything else must be as before.
 NOT_COMPARED = ('/var/cache', '/var/lib/apt', '/var/lib/dpkg', '/var/log', '/tmp', '/dev', '/proc', '/sys', '/run',
                 '/etc/ld.so.cache', '/root', '/etc/resolv.conf', '/src')
-
-
-class Wrong(Exception):
-    pass
-
-
-def sh(*argv, status=0, **kw):
-    r = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace',
-                       **kw)
-    if r.returncode != status:
-        raise Wrong(f'$ {shlex.join(argv)}\n{r.stdout[-4000:]}\n[exit status {r.returncode}]')
-    return r.stdout
-
-
-def source(to):
-    """The files of the tree, without what is built."""
-    os.makedirs(to)
-    files = subprocess.run(['git', 'ls-files', '-co', '--exclude-standard', '-z'], cwd=TOP, check=True,
-                           capture_output=True).stdout
-    tar = subprocess.Popen(['tar', '-cf', '-', '--null', '-T', '-'], cwd=TOP, stdin=subprocess.PIPE,
-                           stdout=subprocess.PIPE)
-    out = subprocess.Popen(['tar', '-xf', '-', '-C', to], stdin=tar.stdout)
-    tar.stdin.write(files)
-    tar.stdin.close()
-    if out.wait() or tar.wait():
-        raise Wrong('cannot copy the tree')
-    return to
 
 
 class Root:
@@ -62,11 +35,9 @@ class Root:
         base = os.environ.get('SOFTHCA_ROOT') or Root.made
         if not base:
             base = Root.made = os.path.join(work, 'bookworm')
-            sh('debootstrap', '--variant=minbase', 'bookworm', base)
+            debootstrap('bookworm', base)
         sh('cp', '-a', base, self.path)
-        shutil.copy('/etc/resolv.conf', os.path.join(self.path, 'etc/resolv.conf'))
-        with open(os.path.join(self.path, 'etc/hosts'), 'w', encoding='ascii') as f:
-            f.write('127.0.0.1 localhost\n')  # as each container and each virtual machine has it
+        name_hosts(self.path)
 
     def run(self, *argv, status=0, env=None, user='root', cwd='/', **kw):
         env = {'PATH': PATH, 'HOME': '/root', 'DEBIAN_FRONTEND': 'noninteractive', **(env or {})}
