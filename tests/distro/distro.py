@@ -38,7 +38,7 @@ mkdir -p old
 pivot_root . old
 umount -l /old
 mount -t tmpfs -o mode=1777 none /dev/shm
-cd /root
+cd /srv
 status=0
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \\
     sh -euc "$1" || status=$?
@@ -61,7 +61,7 @@ def made(release):
         debootstrap(release, root + '.new', 'ca-certificates', 'make', 'git')
         os.rename(root + '.new', root)
     name_hosts(root)
-    clone = os.path.join(root, 'root', 'softhca')
+    clone = os.path.join(root, 'srv', 'softhca')  # where other users can read it
     shutil.rmtree(clone, ignore_errors=True)
     sh('git', 'clone', '-q', '--no-hardlinks', TOP, clone)
     return root
