@@ -5,6 +5,7 @@
 #include "hw/qp_state.h"
 #include "wire/prm/mkey.h"
 #include <infiniband/verbs.h>
+#include <sys/mman.h>
 
 static void test_a_list_of_keys(void **state)
 {
@@ -69,6 +70,21 @@ static void test_many_pieces(void **state)
 	for (i = 0; i < 2800; i++)
 		assert_int_equal(p->b->mem[i % 10 / 5 * 0x8000 + i / 10 * 16 + i % 5],
 				 p->a->mem[i % 14 / 7 * 0x8000 + i / 14 * 11 + i % 7]);
+}
+
+/* They are looked up when they are copied; absent pages are counted for their key even so. */
+static void test_many_pieces_on_demand(void **state)
+{
+	struct t_pair *p = *state;
+	uint32_t b = strided_key(p->b, 1, 400, 5, 16);
+	struct hw_mkey *mk = hw_mkey(&p->t->s, p->b->key);
+
+	mk->odp = 1;
+	assert_int_equal(madvise(p->b->mem, T_MEM, MADV_DONTNEED), 0);
+	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 4000, b, 0);
+	assert_int_equal(mk->faults, 4); /* two in each half */
+	transfer(p, MLX5_OPCODE_RDMA_READ, p->a->key, (uintptr_t)p->a->mem, 4000, b, 0);
+	assert_int_equal(mk->faults, 4);
 }
 
 static void test_dump_and_fill(void **state)
@@ -285,6 +301,7 @@ int main(void)
 		T(test_a_list_of_keys),
 		T(test_equal_parts),
 		T(test_many_pieces),
+		T(test_many_pieces_on_demand),
 		T(test_dump_and_fill),
 		T(test_lists_of_lists),
 		T(test_a_list_of_itself),

@@ -79,6 +79,33 @@ static void a_page_that_is_mapped_while_the_thread_sleeps_is_seen(void **state)
 	assert_child_ok(again);
 }
 
+#define PAGES 4
+
+/* The thread must find those that remain wherever the one that goes stood among them. */
+static void others_go(void)
+{
+	void *page[PAGES];
+
+	for (int gone = 0; gone < PAGES; gone++) {
+		for (uint32_t i = 0; i < PAGES; i++) {
+			page[i] = fake_map(1 + i);
+			CHECK(page[i] != MAP_FAILED);
+		}
+		fake_unmap(page[gone]);
+		for (int i = 0; i < PAGES; i++)
+			if (i != gone)
+				ring_and_wait(page[i]);
+		for (int i = 0; i < PAGES; i++)
+			if (i != gone)
+				fake_unmap(page[i]);
+	}
+}
+
+static void a_page_is_seen_after_another_is_unmapped(void **state)
+{
+	assert_child_ok(others_go);
+}
+
 /* The child's thread would take some of the parent's doorbells, which this test would miss. */
 static void beside_a_child(void)
 {
@@ -109,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_page_of_a_process_is_seen),
 		cmocka_unit_test(a_page_that_is_mapped_while_the_thread_sleeps_is_seen),
+		cmocka_unit_test(a_page_is_seen_after_another_is_unmapped),
 		cmocka_unit_test(a_fork_child_leaves_its_parents_pages_to_the_parent),
 	};
 
