@@ -56,6 +56,22 @@ static enum fw_r check_dctc(struct fw_call *k, const void *dctc, uint32_t *set)
 	return FW_R_NONE;
 }
 
+/* QUERY_DCT returns the options where they were asked for (wire/prm/dct.h says why in two places).
+ */
+static void agree_on_ece(struct fw_call *k, struct hw_qp *dct)
+{
+	void *dctc = dct->qpc;
+
+	if (DCTC(ece_alt)) {
+		dct->ece = fw_ece((uint32_t)DCTC(ece_alt));
+		LAYOUT_SET(dctc, dctc, ece_alt, dct->ece);
+	} else {
+		dct->ece = fw_ece((uint32_t)DCTC(ece));
+		LAYOUT_SET(dctc, dctc, ece, dct->ece);
+	}
+	LAYOUT_SET(create_dct_out, k->out, ece, dct->ece);
+}
+
 enum fw_r fw_cmd_create_dct(struct fw_call *k)
 {
 	const void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, k->in);
@@ -93,9 +109,7 @@ enum fw_r fw_cmd_create_dct(struct fw_call *k)
 	dct->min_rnr_nak = (uint8_t)DCTC(min_rnr_nak);
 	atomic_store(&dct->async.evq, SEG_NONE);
 	memcpy(dct->qpc, dctc, LAYOUT_SZ(dctc));
-	dct->ece = fw_ece((uint32_t)DCTC(ece));
-	LAYOUT_SET(dctc, (void *)dct->qpc, ece, dct->ece);
-	LAYOUT_SET(create_dct_out, k->out, ece, dct->ece);
+	agree_on_ece(k, dct);
 	eng_qp_created(dct);
 	fw_refer(k->s, SEG_T_QP, dct, 1);
 	atomic_store(&dct->state, PRM_QP_STATE_RTR);

@@ -373,18 +373,33 @@ static void test_lag_affinity_is_ignored(void **state)
 	assert_int_equal(run(e, e->in, IN(rts2rts_qp), OUT(rts2rts_qp)), FW_BAD_PARAM);
 }
 
+/* CREATE_DCT, to be executed by make(); returns the context. */
+static void *a_dct(struct env *e)
+{
+	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
+
+	LAYOUT_SET(dctc, dctc, pd, e->pd);
+	LAYOUT_SET(dctc, dctc, cqn, e->cq);
+	LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
+	LAYOUT_SET(dctc, dctc, port, 1);
+	LAYOUT_SET(dctc, dctc, mtu, 3);
+	return dctc;
+}
+
 /*
  * dp_ordering_0, _1 and _force (of UCX's ib_mlx5_ifc.h) permit another order than the one in which
  * messages come, and nothing is to be done for them. UCX 1.18.0 does not initialise them in
- * INIT2RTR_QP of the command QP of tag matching.
+ * INIT2RTR_QP of the command QP of tag matching. Its options DCI_FULL_HANDSHAKE and
+ * DCT_FULL_HANDSHAKE set the last bit of each.
  */
 static void test_another_order_may_be_permitted(void **state)
 {
-	static const uint32_t in_qpc[] = {0x26, 0x27, 0x49c}, in_dctc[] = {0x27, 0x73, 0x74};
+	static const uint32_t in_qpc[] = {0x26, 0x27, 0x49c, 0x83};
+	static const uint32_t in_dctc[] = {0x27, 0x73, 0x74, 0x72};
 	struct env *e = *state;
-	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, e->in);
+	void *dctc;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(in_qpc); i++) {
 		b_create_qp(e);
 		bits_set32(LAYOUT_IN(create_qp_in, qpc, e->in), in_qpc[i], 1, 1);
 		e->qp = make(e, IN(create_qp));
@@ -394,12 +409,7 @@ static void test_another_order_may_be_permitted(void **state)
 		bits_set32(LAYOUT_IN(init2rtr_qp_in, qpc, e->in), in_qpc[i], 1, 1);
 		assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
 		assert_int_equal(query_qp_state(e), PRM_QP_STATE_RTR);
-		cmd_init(e, PRM_OP_CREATE_DCT, 0);
-		LAYOUT_SET(dctc, dctc, pd, e->pd);
-		LAYOUT_SET(dctc, dctc, cqn, e->cq);
-		LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
-		LAYOUT_SET(dctc, dctc, port, 1);
-		LAYOUT_SET(dctc, dctc, mtu, 3);
+		dctc = a_dct(e);
 		bits_set32(dctc, in_dctc[i], 1, 1);
 		make(e, IN(create_dct));
 	}
@@ -560,10 +570,44 @@ static void test_ece_is_not_there_unless_asked_for(void **state)
 	assert_int_equal(ece_of(e), 0);
 }
 
+/* The options of a DCT that asks for `ece` at `bit` of its context; QUERY_DCT says them there. */
+static uint32_t ece_of_dct(struct env *e, uint32_t bit, uint32_t ece)
+{
+	uint32_t dctn, agreed;
+	uint8_t *dctc;
+
+	bits_set32(a_dct(e), bit, 32, ece);
+	dctn = make(e, IN(create_dct));
+	agreed = LAYOUT_GET32(create_dct_out, e->out, ece);
+	assert_int_equal(hw_qp(&e->s, dctn)->ece, agreed);
+	b_id(e, PRM_OP_QUERY_DCT, dctn);
+	assert_int_equal(run(e, e->in, IN(query_dct), OUT(query_dct)), FW_OK);
+	dctc = LAYOUT_IN(query_dct_out, dct_context_entry, e->out);
+	assert_int_equal(bits_get32(dctc, bit, 32), agreed);
+	return agreed;
+}
+
+/*
+ * The kernel's mlx5_ib_modify_dct() and UCX (uct_dc_mlx5_iface_devx_create_dct()) have the options
+ * at different bits. UCX's "auto" is the second value.
+ */
+static void test_a_dct_has_ece_where_kernel_and_ucx_write_it(void **state)
+{
+	static const uint32_t bits[] = {0x1e0, 0x200};
+	struct env *e = *state;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bits); i++) {
+		assert_int_equal(ece_of_dct(e, bits[i], ECE(2, 0x43)), ECE(2, 0));
+		assert_int_equal(ece_of_dct(e, bits[i], 0xfffffffe), ECE(3, 0));
+		assert_int_equal(ece_of_dct(e, bits[i], 0), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		env_test(test_ece_is_agreed_on_by_version),
+		env_test(test_a_dct_has_ece_where_kernel_and_ucx_write_it),
 		env_test(test_ece_is_not_there_unless_asked_for),
 		env_test(test_a_cyclic_rmp_is_one),
 		env_test(test_cq_query_shows_counters),

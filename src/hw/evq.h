@@ -86,6 +86,13 @@ struct seg_evdata { /* SEG_T_EVBUF: the data of a record, in pieces */
 } SEG_ELEM;
 
 /*
+ * The name of an event file's FIFO in `<dir>/ev`: index, generation, and what a kernel shows in
+ * /proc/self/fd: an anonymous inode in brackets, or a node of /dev/infiniband (`node`: its number).
+ */
+#define EVQ_NAME 48
+void evq_name(char name[EVQ_NAME], uint32_t evq, uint32_t gen, uint32_t kind, uint32_t node);
+
+/*
  * Open the queue of a new event file: it has the file's index and generation, and owner file + 1.
  * Called by the maker of the file (the supervisor), after making the FIFO. 0, -EBUSY, -EINVAL.
  */
@@ -97,7 +104,7 @@ void evq_close(struct seg *s, uint32_t file);
 
 /*
  * Queue a record with (src, cookie, type, extra) and wake readers: write a byte to the FIFO
- * `<dir>/ev/<idx>.<gen>` and change the futex. Takes no lock. 0; -ENOENT no such queue, or a dead
+ * (evq_name()) and change the futex. Takes no lock. 0; -ENOENT no such queue, or a dead
  * one (the file is closed: not an error for the device); -ENOSPC dropped.
  */
 int evq_push(struct seg *s, uint32_t evq, uint32_t gen, struct seg_evsrc src, uint64_t cookie,

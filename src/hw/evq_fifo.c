@@ -12,6 +12,7 @@
 #include "hw/for_tests.h"
 #include "segment/suplink.h"
 #include "segment/proc.h"
+#include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/fmt.h"
 #include "util/log.h"
@@ -29,9 +30,33 @@
 /* A FIFO holds 64 KiB. With this many bytes in it, all but one are read. */
 #define MANY_BYTES 16384
 
+/* No stdio: these also run in a trap. */
+void evq_name(char name[EVQ_NAME], uint32_t evq, uint32_t gen, uint32_t kind, uint32_t node)
+{
+	/* as UVERBS_TYPE_ALLOC_FD() names them in the kernel: uverbs_std_types*.c, mlx5's devx.c */
+	static const char *const shown[] = {
+		[SEG_FILE_ASYNC] = "[infinibandevent]",
+		[SEG_FILE_COMP] = "[infinibandevent]",
+		[SEG_FILE_DEVX_CMD] = "[devx_async_cmd]",
+		[SEG_FILE_DEVX_EVENT] = "[devx_async_event]",
+		[SEG_FILE_RDMA_CM] = "rdma_cm",
+	};
+
+	if (kind == SEG_FILE_UMAD)
+		fmt(name, EVQ_NAME, "%u.%u.umad%u", evq, gen, node);
+	else if (kind < ARRAY_SIZE(shown) && shown[kind])
+		fmt(name, EVQ_NAME, "%u.%u.%s", evq, gen, shown[kind]);
+	else
+		fmt(name, EVQ_NAME, "%u.%u", evq, gen);
+}
+
 void evq_path(const struct seg *s, uint32_t evq, uint32_t gen, char path[320])
 {
-	fmt(path, 320, "%s/ev/%u.%u", s->dir, evq, gen); /* no stdio: this also runs in a trap */
+	const struct seg_file *f = seg_at(s, SEG_T_FILE, evq);
+	char name[EVQ_NAME];
+
+	evq_name(name, evq, gen, f->kind, f->node);
+	fmt(path, 320, "%s/ev/%s", s->dir, name);
 }
 
 static TLS_IE struct {

@@ -129,6 +129,7 @@ struct seg_file {
 	 * umad_flags. */
 	_Atomic uint32_t agent[SEG_UMAD_AGENTS];
 	_Atomic uint32_t umad_flags;
+	uint32_t node; /* the N of umadN */
 } SEG_ELEM;
 
 static inline struct seg_proc *seg_proc(const struct seg *s, uint32_t slot)

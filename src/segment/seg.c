@@ -52,6 +52,29 @@ static void layout(struct seg_hdr *h)
 }
 
 /*
+ * After mlockall(MCL_FUTURE) a new mapping is locked: one of this size is refused to an ordinary
+ * user, and for root it fills its file. A mapping that grows is locked only if it was
+ * (vma_to_resize() and move_vma(), mm/mremap.c), so the first page is mapped and unlocked alone.
+ */
+static void *map_unlocked(uint64_t size, int prot, int flags, int fd, void *at)
+{
+	void *first, *p;
+
+	flags |= MAP_NORESERVE;
+	first = sys_mmap(NULL, SEG_PAGE, prot, flags, fd, 0);
+	if (sys_is_err(first))
+		return first;
+	sys_call(SYS_munlock, first, SEG_PAGE);
+	p = (void *)sys_call(SYS_mremap, first, SEG_PAGE, size,
+			     MREMAP_MAYMOVE | (at ? MREMAP_FIXED : 0), at);
+	if (!sys_is_err(p))
+		return p;
+	sys_munmap(first, SEG_PAGE);
+	/* A filter may refuse mremap(). */
+	return sys_mmap(at, size, prot, flags | (at ? MAP_FIXED : 0), fd, 0);
+}
+
+/*
  * Leaves room between the segment and what is mapped already. Libraries that are loaded later, as
  * libmlx5 is, go there: the stub of a patched doorbell needs free memory within 2 GiB of them.
  *
@@ -60,11 +83,9 @@ static void layout(struct seg_hdr *h)
  */
 static void *map_apart(int fd, uint64_t size)
 {
-	uint8_t *all = sys_mmap(NULL, size + ROOM, PROT_NONE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	uint8_t *all = map_unlocked(size + ROOM, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, NULL);
 	bool is_room = !sys_is_err(all);
-	void *p = sys_mmap(is_room ? all : NULL, size, PROT_WRITE,
-			   MAP_SHARED | MAP_NORESERVE | (is_room ? MAP_FIXED : 0), fd, 0);
+	void *p = map_unlocked(size, PROT_WRITE, MAP_SHARED, fd, is_room ? all : NULL);
 
 	if (is_room && sys_is_err(p))
 		sys_munmap(all, size + ROOM);

@@ -11,12 +11,15 @@
 #include "shim/shim.h"
 #include "shim/wrap.h"
 #include "util/clock.h"
+#include "util/num.h"
 #include "util/sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 
 /* A vfork child must not change its parent's tables. */
@@ -133,10 +136,92 @@ WRAP_STREAM(fwrite, (const void *p, size_t size, size_t n, FILE *f), (p, size, n
 WRAP_STREAM(fwrite_unlocked, (const void *p, size_t size, size_t n, FILE *f), (p, size, n, f),
 	    size *n)
 
+/* mlock(2) for one line of /proc/self/maps: "start-end ..." in hexadecimal. */
+static void lock_line(const char *line, const struct seg *s)
+{
+	uint64_t at[2] = {0};
+	int i = 0;
+
+	for (; *line != ' ' && *line; line++)
+		if (*line == '-')
+			i = 1;
+		else
+			at[i] = at[i] << 4 |
+				(uint64_t)(*line <= '9' ? *line - '0' : *line - 'a' + 10);
+	/* mlockall() ignores what cannot be locked, too (apply_mlockall_flags(), mm/mlock.c). */
+	if (at[1] <= (uintptr_t)s->base || at[0] >= (uintptr_t)s->base + s->size)
+		sys_call(SYS_mlock, at[0], at[1] - at[0]);
+}
+
+static void lock_all_but(const struct seg *s)
+{
+	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	char buf[1024], line[40];
+	size_t len = 0;
+	long n;
+
+	if (fd < 0)
+		return;
+	/* The rest of a line, behind the addresses, is not kept. */
+	while ((n = sys_call(SYS_read, fd, buf, sizeof(buf))) > 0)
+		for (long i = 0; i < n; i++) {
+			if (buf[i] == '\n') {
+				line[len] = '\0';
+				lock_line(line, s);
+				len = 0;
+			} else if (len < sizeof(line) - 1) {
+				line[len++] = buf[i];
+			}
+		}
+	sys_close(fd);
+}
+
+/* Does the program without the segment fit into its limit? */
+static bool rest_fits(const struct seg *s)
+{
+	int fd = sys_openat(AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC, 0);
+	struct rlimit lim;
+	char buf[128];
+	long n;
+
+	if (fd < 0)
+		return false;
+	n = sys_call(SYS_read, fd, buf, sizeof(buf) - 1);
+	sys_close(fd);
+	if (n <= 0 || sys_call(SYS_prlimit64, 0, RLIMIT_MEMLOCK, NULL, &lim) < 0)
+		return false;
+	buf[n] = '\0';
+	return lim.rlim_cur && num_decimal(buf, NULL) * ADOPT_PAGE - s->size <= lim.rlim_cur;
+}
+
+/*
+ * The segment is a mapping that the program does not have on a card: locked, it would be filled to
+ * its last page, or be refused for its size. It is locked on fault, which fills nothing, for a
+ * moment.
+ */
+int shim_mlockall(int flags, int (*next)(int))
+{
+	struct seg *s = shim_segment();
+
+	if (!s || !(flags & MCL_CURRENT) || (flags & ~(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT)))
+		return next(flags);
+	if (next(flags | MCL_ONFAULT) == 0) {
+		sys_call(SYS_munlock, s->base, s->size);
+		if (flags & MCL_ONFAULT)
+			return 0;
+		lock_all_but(s);
+		return flags & MCL_FUTURE ? next(MCL_FUTURE) : 0;
+	}
+	if (errno != ENOMEM || !rest_fits(s))
+		return -1;
+	lock_all_but(s);
+	return flags & MCL_FUTURE ? next(flags & ~MCL_CURRENT) : 0;
+}
+
 WRAP(int, mlockall, (int flags))
 {
 	shim_adopt_never();
-	return NEXT(mlockall)(flags);
+	return shim_mlockall(flags, NEXT(mlockall));
 }
 
 /* ---- copies from and to another process, which may be moving its pages (MPI between neighbours)

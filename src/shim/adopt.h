@@ -17,6 +17,8 @@ struct shim_change {
 };
 void shim_change_begin(struct shim_change *c, long nr, const long a[6]);
 void shim_change_end(const struct shim_change *c);
+/* mlockall(2), without the segment. `next`: the next definition. */
+int shim_mlockall(int flags, int (*next)(int));
 bool shim_adopt_syscall(long nr, const long a[6]);
 void shim_adopt_forked(long r);
 

@@ -310,6 +310,11 @@ void shim_forked(void)
 	errno = saved;
 }
 
+struct seg *shim_segment(void)
+{
+	return atomic_load_explicit(&at.state, memory_order_acquire) == ATTACHED ? &at.seg : NULL;
+}
+
 struct seg *shim_adopting(void)
 {
 	if (atomic_load_explicit(&at.state, memory_order_acquire) != ATTACHED ||

@@ -45,7 +45,9 @@ void shim_adopt_inherited(void);
 /* For exec: our slot, or NULL when not attached. */
 struct seg_proc;
 struct seg_proc *shim_own_slot(void);
-/* The fabric's segment; NULL: not attached, or no process of the fabric has had adoption on. */
+/* The fabric's segment; NULL: not attached. */
+struct seg *shim_segment(void);
+/* The same, but NULL as well: no process of the fabric has had adoption on. */
 struct seg;
 struct seg *shim_adopting(void);
 

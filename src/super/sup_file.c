@@ -98,28 +98,19 @@ static int make_memfd(const char *kind, uint32_t n, int *fd, int *probe)
 	return 0;
 }
 
-/* The N of uverbsN or issmN. */
+/* The N of uverbsN, umadN or issmN. */
 static uint32_t node_number(struct seg *s, const struct link_msg *m)
 {
 	const struct hw_hca *hca = hw_hca(s, m->hca);
 
-	return m->kind == SEG_FILE_ISSM ? fab_umad_index(s, hca->port[m->port - 1])
-					: hca->dev_index;
+	return kinds[m->kind].has_port ? fab_umad_index(s, hca->port[m->port - 1]) : hca->dev_index;
 }
 
-static void fifo_name(char name[32], uint32_t file, uint32_t gen)
-{
-	snprintf(name, 32, "%u.%u", file, gen);
-}
-
-static int make_fifo(struct sup *sup, uint32_t file, uint32_t gen, bool in_only, int *fd,
-		     int *probe)
+static int make_fifo(struct sup *sup, const char *name, bool in_only, int *fd, int *probe)
 {
 	int mode = in_only ? O_RDONLY : O_RDWR;
-	char name[32];
 	int r = 0;
 
-	fifo_name(name, file, gen);
 	if (mkfifoat(sup->ev, name, 0600) < 0)
 		return -errno;
 	/*
@@ -233,18 +224,14 @@ static int alloc_file(struct seg *s, uint32_t *file)
 }
 
 /* Removes the kernel object of a file that could not be opened after all. */
-static void drop_object(struct sup *sup, bool fifo, uint32_t file, uint32_t gen, int fd, int probe)
+static void drop_object(struct sup *sup, const char *fifo, int fd, int probe)
 {
-	char name[32];
-
 	if (probe < 0) /* nothing was made */
 		return;
 	close(probe);
 	close(fd);
-	if (!fifo)
-		return;
-	fifo_name(name, file, gen);
-	unlinkat(sup->ev, name, 0);
+	if (fifo)
+		unlinkat(sup->ev, fifo, 0);
 }
 
 /* ---- a process that loses its adapters */
@@ -314,6 +301,7 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		  uint32_t *gen, int *fd)
 {
 	struct seg *s = &sup->seg;
+	char name[EVQ_NAME];
 	struct seg_file *f;
 	struct stat st;
 	int probe = -1;
@@ -328,15 +316,17 @@ int sup_file_open(struct sup *sup, struct sup_link *l, const struct link_msg *m,
 		return r;
 	f = seg_at(s, SEG_T_FILE, *file);
 	*gen = f->gen;
+	f->node = kinds[m->kind].has_port ? node_number(s, m) : 0;
+	evq_name(name, *file, *gen, m->kind, f->node);
 	r = sup_file_grow(sup, *file);
 	if (!r)
 		r = kinds[m->kind].fifo
-			    ? make_fifo(sup, *file, *gen, kinds[m->kind].in_only, fd, &probe)
+			    ? make_fifo(sup, name, kinds[m->kind].in_only, fd, &probe)
 			    : make_memfd(kinds[m->kind].name, node_number(s, m), fd, &probe);
 	if (!r && m->kind == SEG_FILE_RDMA_CM)
 		r = sup_cm_open(sup, *file, l);
 	if (r < 0) {
-		drop_object(sup, kinds[m->kind].fifo, *file, *gen, *fd, probe);
+		drop_object(sup, kinds[m->kind].fifo ? name : NULL, *fd, probe);
 		seg_free(s, SEG_T_FILE, *file);
 		*fd = -1;
 		return r;
@@ -430,14 +420,14 @@ static void sup_file_reaped(struct sup *sup, uint32_t idx)
 	struct sup_file *sf = &sup->files[idx];
 	const struct seg_proc *opener = seg_proc(s, sf->opener);
 	struct sup_file was = *sf;
-	char name[32];
+	char name[EVQ_NAME];
 
 	if (hw_hca(s, f->hca)->zombies) {
 		sup->zombies_gap = ZOMBIES_GAP;
 		sup->zombies_at = clock_now_ns() + sup->zombies_gap;
 	}
 	if (kind_of(f->kind) && kinds[f->kind].fifo) {
-		fifo_name(name, idx, f->gen);
+		evq_name(name, idx, f->gen, f->kind, f->node);
 		unlinkat(sup->ev, name, 0);
 	}
 	if (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_UMAD)

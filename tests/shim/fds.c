@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -29,6 +30,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -122,6 +124,73 @@ static void proc_shows_the_device(void **state)
 	n = readlink(path, to, sizeof(to));
 	assert_int_equal(n, strlen(VERBS));
 	assert_memory_equal(to, VERBS, n);
+}
+
+static void expect_link(int fd, const char *want)
+{
+	char path[64], to[128], *real;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	n = readlink(path, to, sizeof(to));
+	assert_int_equal(n, strlen(want));
+	assert_memory_equal(to, want, n);
+	/* with room for a part of it; by a directory's descriptor; of another process's table */
+	assert_int_equal(readlink(path, to, 5), 5);
+	assert_memory_equal(to, want, 5);
+	snprintf(path, sizeof(path), "%d", fd);
+	assert_int_equal(readlinkat(open("/proc/self/fd", O_PATH), path, to, sizeof(to)), n);
+	assert_memory_equal(to, want, n);
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), fd);
+	assert_int_equal(readlink(path, to, sizeof(to)), n);
+	assert_memory_equal(to, want, n);
+	real = realpath(path, NULL);
+	if (want[0] == '/') {
+		assert_non_null(real);
+		assert_string_equal(real, want);
+		free(real);
+		return;
+	}
+	/* libc resolves an anonymous inode's name like any other link's */
+	assert_null(real);
+	assert_int_equal(errno, ENOENT);
+	real = malloc(PATH_MAX);
+	assert_null(realpath(path, real));
+	snprintf(to, sizeof(to), "/proc/%d/fd/%s", getpid(), want);
+	assert_string_equal(real, to);
+	free(real);
+}
+
+/*
+ * UVERBS_TYPE_ALLOC_FD() of the kernel's uverbs_std_types_async_fd.c, uverbs_std_types.c and mlx5's
+ * devx.c. UCX's tests look for files that a test has left open by these names.
+ */
+static void proc_shows_what_files_are(void **state)
+{
+	void *mlx5 = dlopen("libmlx5.so.1", RTLD_NOW | RTLD_GLOBAL);
+	struct mlx5dv_devx_cmd_comp *cmd =
+		FN(struct mlx5dv_devx_cmd_comp * (*)(void *), "mlx5dv_devx_create_cmd_comp")(ctx);
+	struct mlx5dv_devx_event_channel *ev =
+		FN(struct mlx5dv_devx_event_channel * (*)(void *, int),
+		   "mlx5dv_devx_create_event_channel")(ctx, 0);
+	int umad = open("/dev/infiniband/umad0", O_RDWR);
+	int issm = open("/dev/infiniband/issm0", O_RDWR);
+	int cm = open("/dev/infiniband/rdma_cm", O_RDWR);
+
+	expect_link(ctx->cmd_fd, VERBS);
+	expect_link(ctx->async_fd, "anon_inode:[infinibandevent]");
+	expect_link(chan->fd, "anon_inode:[infinibandevent]");
+	expect_link(cmd->fd, "anon_inode:[devx_async_cmd]");
+	expect_link(ev->fd, "anon_inode:[devx_async_event]");
+	expect_link(umad, "/dev/infiniband/umad0");
+	expect_link(issm, "/dev/infiniband/issm0");
+	expect_link(cm, "/dev/infiniband/rdma_cm");
+	close(umad);
+	close(issm);
+	close(cm);
+	FN(void (*)(void *), "mlx5dv_devx_destroy_cmd_comp")(cmd);
+	FN(void (*)(void *), "mlx5dv_devx_destroy_event_channel")(ev);
+	dlclose(mlx5);
 }
 
 static void flags_are_those_of_the_open(void **state)
@@ -561,6 +630,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fstat_forms),
 		cmocka_unit_test(proc_shows_the_device),
+		cmocka_unit_test(proc_shows_what_files_are),
 		cmocka_unit_test(flags_are_those_of_the_open),
 		cmocka_unit_test(numbers_are_the_lowest),
 		cmocka_unit_test(command_file_reads_and_writes),

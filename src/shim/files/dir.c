@@ -188,20 +188,52 @@ WRAP_GLOB(glob64, glob64_t)
 
 /* ---- paths that come back ---- */
 
-/* "/memfd:softhca-uverbs0 (deleted)" is /dev/infiniband/uverbs0. */
-static size_t unmap_memfd(char *buf, size_t n)
-{
-	static const char memfd[] = "/memfd:softhca-", dev[] = "/dev/infiniband/";
-	static const char deleted[] = " (deleted)";
-	size_t from = sizeof(memfd) - 1, to = sizeof(dev) - 1, end = sizeof(deleted) - 1, name;
+static const char dev[] = "/dev/infiniband/";
 
-	if (n < from + 6 + end || memcmp(buf, memfd, from) || memcmp(buf + from, "uverbs", 6) ||
-	    memcmp(buf + n - end, deleted, end))
+static bool begins(const char *buf, size_t n, const char *with)
+{
+	size_t len = strlen(with);
+
+	return n > len && !memcmp(buf, with, len);
+}
+
+/*
+ * What a kernel shows for an open file of ours in /proc/self/fd: "/memfd:softhca-uverbs0 (deleted)"
+ * is /dev/infiniband/uverbs0, and a FIFO's name says what it stands for (evq_name()). The new
+ * length, at most 1 more; `n` if it is no such file.
+ */
+static size_t unmap_file(char *buf, size_t n)
+{
+	static const char memfd[] = "/memfd:softhca-", deleted[] = " (deleted)";
+	static const char anon[] = "anon_inode:";
+	const char *dir = shim_config()->real_dir, *prefix = dev;
+	size_t from = sizeof(memfd) - 1, end = 0, dirlen = strlen(dir), name;
+
+	if (begins(buf, n, memfd)) {
+		if (!begins(buf + from, n - from, "uverbs") &&
+		    !begins(buf + from, n - from, "issm"))
+			return n;
+		end = sizeof(deleted) - 1;
+	} else if (dirlen && begins(buf, n, dir) && begins(buf + dirlen, n - dirlen, "/ev/")) {
+		/* "12.3.umad0", once it is closed elsewhere with " (deleted)" */
+		for (int dots = from = 0; from < n && dots < 2; from++)
+			dots += from > dirlen + 3 && buf[from] == '.';
+		if (from == n)
+			return n;
+		prefix = buf[from] == '[' ? anon : dev;
+	} else {
 		return n;
-	name = n - from - end;
-	memmove(buf + to, buf + from, name); /* the new prefix is 1 longer, and " (deleted)" goes */
-	memcpy(buf, dev, to);
-	return to + name;
+	}
+	name = n - from;
+	if (name > sizeof(deleted) - 1 &&
+	    !memcmp(buf + n - (sizeof(deleted) - 1), deleted, sizeof(deleted) - 1))
+		end = sizeof(deleted) - 1;
+	else if (end)
+		return n;
+	name -= end;
+	memmove(buf + strlen(prefix), buf + from, name);
+	memcpy(buf, prefix, strlen(prefix));
+	return strlen(prefix) + name;
 }
 
 static ssize_t unmap_link(ssize_t n, char *buf)
@@ -209,7 +241,7 @@ static ssize_t unmap_link(ssize_t n, char *buf)
 	/* A truncated result cannot be told from a whole one, by us or by the program. */
 	if (n <= 0 || buf[0] != '/' || !shim_on())
 		return n;
-	return (ssize_t)unmap_memfd(buf, paths_unmap_bytes(buf, (size_t)n));
+	return (ssize_t)unmap_file(buf, paths_unmap_bytes(buf, (size_t)n));
 }
 
 /* Can a link's target that starts with these bytes be a path that unmap_link() changes? */
@@ -222,6 +254,7 @@ static bool maybe_ours(const char *buf, size_t n)
 		size_t len;
 	} start[] = {{c->root, c->root_len},
 		     {c->real_root, c->real_root_len},
+		     {c->real_dir, strlen(c->real_dir)},
 		     {memfd, sizeof(memfd) - 1}};
 
 	for (size_t i = 0; i < sizeof(start) / sizeof(start[0]); i++)
@@ -315,10 +348,45 @@ static char *real_path(char *r, const char *m, const struct paths_buf *b, char *
 	return r;
 }
 
+/*
+ * libc resolves a path itself, so it has to be given what a link of /proc/self/fd to a file of ours
+ * leads to: the device's node, or a name that nothing has (an anonymous inode: ENOENT).
+ */
+static const char *map_for_realpath(const char *path, struct paths_buf *b)
+{
+	const char *m = paths_map(AT_FDCWD, path, b), *last;
+	char to[PATHS_MAX];
+	size_t len;
+	long n;
+
+	if (!shim_on() || !m || b->foreign)
+		return m;
+	last = strrchr(m, '/');
+	last = last ? last + 1 : m;
+	if (*last < '0' || *last > '9' || last[strspn(last, "0123456789")])
+		return m;
+	n = sys_call(SYS_readlinkat, AT_FDCWD, m, to, sizeof(to) - 2);
+	if (n <= 0 || to[0] != '/')
+		return m;
+	len = unmap_file(to, (size_t)n);
+	to[len] = '\0';
+	if (to[0] == '/') {
+		const char *node = begins(to, len, dev) ? paths_map(AT_FDCWD, to, b) : m;
+
+		return node == to ? m : node;
+	}
+	n = last - m;
+	if ((size_t)n + len >= sizeof(b->s))
+		return m;
+	memmove(b->s, m, (size_t)n);
+	strcpy(b->s + n, to);
+	return b->s;
+}
+
 WRAP(char *, realpath, (const char *path, char *resolved))
 {
 	struct paths_buf b;
-	const char *m = paths_map(AT_FDCWD, path, &b);
+	const char *m = map_for_realpath(path, &b);
 
 	return real_path(NEXT(realpath)(m, resolved), m, &b, resolved);
 }
@@ -327,7 +395,7 @@ WRAP(char *, realpath, (const char *path, char *resolved))
 WRAP(char *, __realpath_chk, (const char *path, char *resolved, size_t room))
 {
 	struct paths_buf b;
-	const char *m = paths_map(AT_FDCWD, path, &b);
+	const char *m = map_for_realpath(path, &b);
 
 	return real_path(NEXT(__realpath_chk)(m, resolved, room), m, &b, resolved);
 }
@@ -335,7 +403,7 @@ WRAP(char *, __realpath_chk, (const char *path, char *resolved, size_t room))
 WRAP(char *, canonicalize_file_name, (const char *path))
 {
 	struct paths_buf b;
-	const char *m = paths_map(AT_FDCWD, path, &b);
+	const char *m = map_for_realpath(path, &b);
 
 	return real_path(NEXT(canonicalize_file_name)(m), m, &b, NULL);
 }

@@ -243,6 +243,11 @@ static int raw_execveat(int dirfd, const char *path, char *const argv[], char *c
 	return (int)FORWARD(SYS_execveat, dirfd, (long)path, (long)argv, (long)envp, flags);
 }
 
+static int raw_mlockall(int flags)
+{
+	return (int)FORWARD(SYS_mlockall, flags);
+}
+
 static long forward_change(long nr, const long a[6])
 {
 	struct shim_change c;
@@ -400,6 +405,8 @@ WRAP(long, syscall, (long nr, ...))
 	case SYS_mprotect:
 	case SYS_brk:
 		return syscall_memory(nr, a);
+	case SYS_mlockall:
+		return shim_mlockall((int)a[0], raw_mlockall);
 	case SYS_process_vm_readv:
 	case SYS_process_vm_writev:
 		return syscall_vm(nr, a);

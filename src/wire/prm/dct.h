@@ -6,6 +6,10 @@
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
 
+/*
+ * The context has 0x380 bits (rdma-core, UCX). The kernel writes ECE options at 0x1e0, UCX through
+ * DEVX at 0x200 (ib_mlx5_ifc.h); no public source decides, so both places are known.
+ */
 #define PRM_L_dctc(F, S)                                  \
 	F(dctc, state, 0x04, 4)                           \
 	F(dctc, dp_ordering_force, 0x27, 1)               \
@@ -39,7 +43,8 @@
 	F(dctc, eth_prio, 0x1b5, 3)                       \
 	F(dctc, ecn, 0x1b8, 2)                            \
 	F(dctc, dscp, 0x1ba, 6)                           \
-	F(dctc, ece, 0x1e0, 32)
+	F(dctc, ece, 0x1e0, 32)                           \
+	F(dctc, ece_alt, 0x200, 32)
 
 #define PRM_L_create_dct_in(F, S)    \
 	PRM_CMD_IN(F, create_dct_in) \
@@ -77,7 +82,7 @@
 #define PRM_L_arm_dct_out(F, S) PRM_CMD_OUT(F, arm_dct_out)
 
 #define PRM_LAYOUTS_DCT(X)       \
-	X(dctc, 0x40)            \
+	X(dctc, 0x70)            \
 	X(create_dct_in, 0x80)   \
 	X(create_dct_out, 0x10)  \
 	X(query_dct_in, 0x10)    \

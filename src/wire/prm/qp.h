@@ -66,6 +66,7 @@
 	F(qpc, ulp_stateless_offload_mode, 0x5c, 4)   \
 	F(qpc, counter_set_id, 0x60, 8)               \
 	F(qpc, uar_page, 0x68, 24)                    \
+	F(qpc, full_handshake, 0x83, 1)               \
 	F(qpc, user_index, 0x88, 24)                  \
 	F(qpc, log_page_size, 0xa3, 5)                \
 	F(qpc, remote_qpn, 0xa8, 24)                  \
