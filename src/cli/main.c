@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "cli/complete.h"
 #include "cli/suggest.h"
+#include "shim/shim.h"
 #include "super/program.h"
 #include "util/cleanup.h"
 #include "util/log.h"
@@ -152,7 +153,8 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return help(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("softhca %s\n", SOFTHCA_VERSION);
+		printf("softhca %s%s\n", SOFTHCA_VERSION,
+		       SHIM_CAN_TRAP ? "" : " (without Zydis: --doorbell poll only)");
 		return flush(0);
 	}
 	if (!strcmp(argv[1], "--complete"))

@@ -15,6 +15,7 @@
 #include "fabric/eth.h"
 #include "fw/caps.h"
 #include "hw/hca.h"
+#include "shim/shim.h"
 #include "super/program.h"
 #include "super/runtime.h"
 #include "util/cleanup.h"
@@ -24,7 +25,7 @@ struct word {
 	uint32_t value;
 };
 
-static const struct word doorbells[] = {{"trap", 0}, {"poll", 0}, {NULL, 0}};
+static const struct word doorbells[] = {{"trap", SHIM_CAN_TRAP}, {"poll", true}, {NULL, 0}};
 static const struct word memlocks[] = {{"account", 0}, {"enforce", 0}, {NULL, 0}};
 static const struct word sms[] = {{"builtin", 0}, {"none", 1}, {NULL, 0}};
 static const struct word links[] = {{"ib", HW_LINK_IB}, {"eth", HW_LINK_ETH}, {NULL, 0}};
@@ -112,6 +113,17 @@ static int store_word(struct parse *p, const struct opt_row *row, const char *ar
 {
 	const struct word *w = word_find(p, row, arg);
 
+	return w ? store_text(p, row, w->word) : PROG_FAILED;
+}
+
+static int store_doorbell(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	const struct word *w = word_find(p, row, arg);
+
+	if (w && !w->value)
+		return prog_fail("%s: --%s: '%s' is not possible: this softhca was built without "
+				 "Zydis or for another processor than x86-64; allowed: poll",
+				 p->verb->name, row->name, arg);
 	return w ? store_text(p, row, w->word) : PROG_FAILED;
 }
 
@@ -241,8 +253,9 @@ static const struct opt_row rows[] = {
 	 "give each host a network namespace with interfaces of the kernel (10.1.0.1...)",
 	 FLAG(fab.netns), .given = CLI_SHAPE},
 	{CLI_COMMANDS, "doorbell", 0, "trap|poll",
-	 "detect stores to a UAR by a fault, or by a thread that watches (trap)",
-	 WORD(doorbell, doorbells)},
+	 SHIM_CAN_TRAP ? "detect stores to a UAR by a fault, or by a thread that watches (trap)"
+		       : "detect stores to a UAR by a thread that watches: poll only",
+	 .store = store_doorbell, AT(const char *, doorbell), .words = doorbells},
 	{CLI_COMMANDS, "memlock", 0, "account|enforce",
 	 "count registered memory, or also enforce RLIMIT_MEMLOCK (account)",
 	 WORD(memlock, memlocks)},
@@ -447,7 +460,7 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 	*o = (struct cli_options){
 		.verb = v->name,
 		.fab = {.hosts = 1, .hcas = 1, .ports = 1, .model = HW_CX6, .if_mtu = FAB_ETH_MTU},
-		.doorbell = doorbells[0].word,
+		.doorbell = doorbells[SHIM_CAN_TRAP ? 0 : 1].word,
 		.memlock = memlocks[0].word,
 	};
 	options_describe(v, opts);

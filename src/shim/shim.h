@@ -19,6 +19,13 @@
 
 enum shim_doorbell { SHIM_DB_TRAP, SHIM_DB_POLL };
 
+/* To trap a doorbell is to decode an instruction of x86-64, with Zydis. */
+#if defined(__x86_64__) && !defined(SOFTHCA_NO_ZYDIS)
+#define SHIM_CAN_TRAP true
+#else
+#define SHIM_CAN_TRAP false
+#endif
+
 /* Environment variables set by `softhca run`. Without SOFTHCA_DIR the library does nothing. */
 #define SHIM_ENV_DIR "SOFTHCA_DIR"           /* the fabric's directory */
 #define SHIM_ENV_HOST "SOFTHCA_HOST"         /* h1 */

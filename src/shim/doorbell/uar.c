@@ -53,21 +53,17 @@ static uint32_t hash(uintptr_t page)
 
 bool uar_poll_mode(void)
 {
-#if defined(__x86_64__)
-	static _Atomic int
-		mode; /* 0 not read, 1 trap, 2 poll: the program may change the environment */
+	/* 0 not read, 1 trap, 2 poll: the program may change the environment */
+	static _Atomic int mode;
 	int m = atomic_load_explicit(&mode, memory_order_relaxed);
 
 	if (!m) {
 		const char *s = getenv(SHIM_ENV_DOORBELL);
 
-		m = s && !strcmp(s, "poll") ? 2 : 1;
+		m = !SHIM_CAN_TRAP || (s && !strcmp(s, "poll")) ? 2 : 1;
 		atomic_store(&mode, m);
 	}
 	return m == 2;
-#else
-	return true;
-#endif
 }
 
 void uar_know(struct seg *s)
