@@ -187,6 +187,28 @@ static struct ibv_dm *alloc_soon(struct side *s, size_t len)
 	return dm;
 }
 
+/* A device memory of two pages lies behind a gap of one, which others fill later. */
+static void each_has_its_own_bytes(struct side *s)
+{
+	struct ibv_dm *dm[5];
+	uint8_t *map[5];
+
+	MUST(dm[0] = alloc(s->ctx, 4096));
+	MUST(dm[1] = alloc(s->ctx, 4096));
+	MUST(!ibv_free_dm(dm[0]));
+	MUST(dm[0] = alloc(s->ctx, 8192));
+	for (int i = 2; i < 5; i++)
+		MUST(dm[i] = alloc(s->ctx, 4096));
+	for (int i = 0; i < 5; i++) {
+		map[i] = mapping_of(dm[i]);
+		*map[i] = (uint8_t)(i + 1);
+	}
+	for (int i = 0; i < 5; i++)
+		MUST(*map[i] == i + 1);
+	for (int i = 0; i < 5; i++)
+		MUST(!ibv_free_dm(dm[i]));
+}
+
 static void fill_and_free(struct side *s)
 {
 	struct ibv_dm *dm[32];
@@ -286,6 +308,7 @@ int main(void)
 	refused(&s, 64, ENOMEM);
 	MUST(!kill(pid, SIGKILL) && waitpid(pid, &st, 0) == pid);
 	MUST(!ibv_free_dm(alloc_soon(&s, ALL - LEN)));
+	each_has_its_own_bytes(&s);
 	fill_and_free(&s);
 	mapped_after_free(&s);
 	mapped_by_a_child(&s);
