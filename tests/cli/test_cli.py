@@ -421,6 +421,19 @@ class Inheritance(Cli):
         # The preloaded library catches SIGSEGV and SIGBUS only once a device is open.
         self.assertEqual(ours.stdout, plain.stdout)
 
+    def test_a_small_stack_will_do(self):
+        r = subprocess.run(['bash', '-c', f'ulimit -s 64; {" ".join(self.user)} {SOFTHCA} run -- true'],
+                           env=self.env, capture_output=True, errors='replace')
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+    def test_any_umask_will_do(self):
+        os.rmdir(self.dir)
+        self.env['SOFTHCA_RUNTIME_DIR'] = os.path.join(self.work, 'runtime')
+        for mask in (0o777, 0o022):
+            with self.subTest(mask=oct(mask)):
+                r = self.softhca('run', '--', 'ibv_devinfo', preexec_fn=lambda: os.umask(mask))
+                self.assertEqual((r.returncode, r.stderr), (0, ''))
+
     def test_standard_input_reaches_the_command(self):
         p = self.popen('run', '--', 'cat', stdin=subprocess.PIPE)
         self.assertEqual(p.communicate('hello\n', timeout=TIMEOUT), ('hello\n', ''))
