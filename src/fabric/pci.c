@@ -182,14 +182,12 @@ static int render_irqs(struct tree *t, int dir, const struct pci_function *f)
  * Region 0 has a size and a mode; the preloaded library refuses to open it, as the kernel refuses
  * it to ordinary users.
  */
-static int render_region(int dir)
+static int render_region(int dir, const char *name)
 {
-	_cleanup_close_ int fd = openat(dir, "resource0",
-					O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	_cleanup_close_ int fd =
+		openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd < 0 || ftruncate(fd, (off_t)BAR_SIZE) < 0)
-		return -errno;
-	return linkat(dir, "resource0", dir, "resource0_wc", 0) < 0 ? -errno : 0;
+	return fd < 0 || ftruncate(fd, (off_t)BAR_SIZE) < 0 ? -errno : 0;
 }
 
 static int render_bus(int root, int dir, const struct pci_function *f)
@@ -215,7 +213,8 @@ int pci_render(struct tree *t, int root, int dir, const struct pci_function *f)
 	pci_config(f, config);
 	TREE_STEP(r, tree_write(NULL, dir, "config", 0444, (const char *)config, sizeof(config)));
 	TREE_STEP(r, tree_write(NULL, dir, "vpd", 0400, (const char *)vpd, pci_vpd(f, vpd)));
-	TREE_STEP(r, render_region(dir));
+	TREE_STEP(r, render_region(dir, "resource0"));
+	TREE_STEP(r, render_region(dir, "resource0_wc"));
 	TREE_STEP(r, render_irqs(t, dir, f));
 	TREE_STEP(r, render_bus(root, dir, f));
 	return r;

@@ -167,13 +167,11 @@ int tree_replace(int tmp, int dir, const char *name, const char *text, size_t le
 	return tree_replace_mode(tmp, dir, name, 0444, text, len);
 }
 
-int tree_replace_mode(int tmp, int dir, const char *name, mode_t mode, const char *text, size_t len)
+static int replace(int tmp, int dir, const char *name, mode_t mode, const char *text, size_t len)
 {
 	char own[32];
 	int fd, r;
 
-	if (has_text(dir, name, text, len))
-		return 0;
 	snprintf(own, sizeof(own), ".new.%ld", syscall(SYS_gettid));
 	unlinkat(tmp, own, 0); /* an earlier writer of this name died midway */
 	fd = make(tmp, own, mode, text, len);
@@ -185,4 +183,31 @@ int tree_replace_mode(int tmp, int dir, const char *name, mode_t mode, const cha
 	if (r)
 		unlinkat(tmp, own, 0);
 	return r;
+}
+
+/*
+ * The same where no file may be renamed from folder to folder (Landlock): the new file is seen in
+ * its folder for a moment. `name` may be a path.
+ */
+static int replace_there(int dir, const char *name, mode_t mode, const char *text, size_t len)
+{
+	const char *last = strrchr(name, '/');
+	_cleanup_close_ int sub = -1;
+	char folder[64];
+
+	if (!last)
+		return replace(dir, dir, name, mode, text, len);
+	snprintf(folder, sizeof(folder), "%.*s", (int)(last - name), name);
+	sub = openat(dir, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return sub < 0 ? -errno : replace(sub, sub, last + 1, mode, text, len);
+}
+
+int tree_replace_mode(int tmp, int dir, const char *name, mode_t mode, const char *text, size_t len)
+{
+	int r;
+
+	if (has_text(dir, name, text, len))
+		return 0;
+	r = replace(tmp, dir, name, mode, text, len);
+	return r == -EXDEV ? replace_there(dir, name, mode, text, len) : r;
 }

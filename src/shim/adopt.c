@@ -136,8 +136,8 @@ WRAP_STREAM(fwrite, (const void *p, size_t size, size_t n, FILE *f), (p, size, n
 WRAP_STREAM(fwrite_unlocked, (const void *p, size_t size, size_t n, FILE *f), (p, size, n, f),
 	    size *n)
 
-/* mlock(2) for one line of /proc/self/maps: "start-end ..." in hexadecimal. */
-static void lock_line(const char *line, const struct seg *s)
+/* mlock2(2) for one line of /proc/self/maps: "start-end ..." in hexadecimal. */
+static void lock_line(const char *line, const struct seg *s, unsigned int flags)
 {
 	uint64_t at[2] = {0};
 	int i = 0;
@@ -150,10 +150,11 @@ static void lock_line(const char *line, const struct seg *s)
 				(uint64_t)(*line <= '9' ? *line - '0' : *line - 'a' + 10);
 	/* mlockall() ignores what cannot be locked, too (apply_mlockall_flags(), mm/mlock.c). */
 	if (at[1] <= (uintptr_t)s->base || at[0] >= (uintptr_t)s->base + s->size)
-		sys_call(SYS_mlock, at[0], at[1] - at[0]);
+		sys_call(SYS_mlock2, at[0], at[1] - at[0], flags);
 }
 
-static void lock_all_but(const struct seg *s)
+/* `flags`: of mlock2(2). */
+static void lock_all_but(const struct seg *s, unsigned int flags)
 {
 	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
 	char buf[1024], line[40];
@@ -167,7 +168,7 @@ static void lock_all_but(const struct seg *s)
 		for (long i = 0; i < n; i++) {
 			if (buf[i] == '\n') {
 				line[len] = '\0';
-				lock_line(line, s);
+				lock_line(line, s, flags);
 				len = 0;
 			} else if (len < sizeof(line) - 1) {
 				line[len++] = buf[i];
@@ -209,12 +210,12 @@ int shim_mlockall(int flags, int (*next)(int))
 		sys_call(SYS_munlock, s->base, s->size);
 		if (flags & MCL_ONFAULT)
 			return 0;
-		lock_all_but(s);
+		lock_all_but(s, 0);
 		return flags & MCL_FUTURE ? next(MCL_FUTURE) : 0;
 	}
 	if (errno != ENOMEM || !rest_fits(s))
 		return -1;
-	lock_all_but(s);
+	lock_all_but(s, flags & MCL_ONFAULT ? MLOCK_ONFAULT : 0);
 	return flags & MCL_FUTURE ? next(flags & ~MCL_CURRENT) : 0;
 }
 

@@ -26,6 +26,7 @@
 
 #define LOCK_SUFFIX ".lock"
 #define TREE_DEPTH 24
+#define DIR_BYTES 4096
 
 /* Is XDG_RUNTIME_DIR there and ours? After su it belongs to another user and must not be used. */
 static bool own_directory(const char *path)
@@ -107,11 +108,13 @@ int runtime_open(struct runtime *rt, bool create)
 	if (pick_path(path, sizeof(path), &chosen) < 0)
 		return prog_fail("the runtime directory's path is too long");
 	do {
-		if (create && !mkdir(path, 0700))
+		if (create && !mkdir(path, 0700)) {
 			rt->ours = true;
-		else if (create && errno != EEXIST)
+			chmod(path, 0700); /* the user's umask may take the owner's rights */
+		} else if (create && errno != EEXIST) {
 			return prog_fail("cannot make the runtime directory %s: %s", path,
 					 strerror(errno));
+		}
 		r = open_path(rt, path, chosen, &st, abs);
 	} while (create && r == -ENOENT && !is_dangling(path));
 	rt->ours |= !chosen;
@@ -158,7 +161,7 @@ struct entry { /* an entry as getdents64(2) returns it */
  */
 static int remove_tree(int parent, const char *name, int depth)
 {
-	_Alignas(struct entry) char buf[4096];
+	_cleanup_free_ char *buf = malloc(DIR_BYTES); /* not on a stack, which may be small */
 	_cleanup_close_ int fd =
 		openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	long n;
@@ -167,9 +170,11 @@ static int remove_tree(int parent, const char *name, int depth)
 		return unlinkat(parent, name, 0) < 0 && errno != ENOENT ? -errno : 0;
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
+	if (!buf)
+		return -ENOMEM;
 	if (depth > TREE_DEPTH)
 		return -ELOOP;
-	while ((n = syscall(SYS_getdents64, fd, buf, sizeof(buf))) > 0) {
+	while ((n = syscall(SYS_getdents64, fd, buf, DIR_BYTES)) > 0) {
 		for (long at = 0; at < n;) {
 			const struct entry *e = (const struct entry *)(buf + at);
 

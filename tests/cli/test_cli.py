@@ -397,7 +397,46 @@ class ExitStatus(Cli):
                 self.assertRegex(r.stderr, r'\Asofthca: [^\n]+\n\Z')
 
 
+def no_new_privs(libc):
+    if libc.prctl(38, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), 'PR_SET_NO_NEW_PRIVS')
+
+
+def landlock_without_refer():
+    """Any Landlock rules refuse links and renames across folders that do not allow REFER."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privs(libc)
+    only_block_devices = ctypes.c_uint64(1 << 11)
+    fd = libc.syscall(444, ctypes.byref(only_block_devices), 8, 0)
+    if fd < 0 or libc.syscall(446, fd, 0):
+        raise OSError(ctypes.get_errno(), 'landlock')
+    os.close(fd)
+
+
+def no_links():
+    """A filter that refuses link() and linkat() (x86-64)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    no_new_privs(libc)
+    code = b''.join(struct.pack('HBBI', *i) for i in (
+        (0x20, 0, 0, 0), (0x15, 1, 0, 86), (0x15, 0, 1, 265), (6, 0, 0, 0x50001), (6, 0, 0, 0x7fff0000)))
+    buf = ctypes.create_string_buffer(code)
+    prog = struct.pack('HxxxxxxP', 5, ctypes.addressof(buf))
+    if libc.prctl(22, 2, prog, 0, 0):
+        raise OSError(ctypes.get_errno(), 'seccomp')
+
+
 class Inheritance(Cli):
+    def test_no_links_and_renames_across_folders_are_needed(self):
+        for limit in (landlock_without_refer, no_links):
+            for link in ('ib', 'eth'):
+                with self.subTest(limit=limit.__name__, link=link):
+                    try:
+                        r = self.softhca('run', '--link', link, '--', 'ibv_devinfo', preexec_fn=limit)
+                    except subprocess.SubprocessError:
+                        self.skipTest('no Landlock here')
+                    self.assertEqual((r.returncode, r.stderr), (0, ''))
+                    self.assertIn('PORT_ACTIVE', r.stdout)
+
     def test_the_command_inherits_what_it_would_without_us(self):
         show = ('umask; ulimit -n; ulimit -c; grep -E "^(Sig(Blk|Ign|Cgt)|ShdPnd)" /proc/self/status;'
                 'ls /proc/self/fd | wc -l; pwd')
@@ -420,6 +459,19 @@ class Inheritance(Cli):
         self.assertEqual(ours.stderr, '')
         # The preloaded library catches SIGSEGV and SIGBUS only once a device is open.
         self.assertEqual(ours.stdout, plain.stdout)
+
+    def test_a_small_stack_will_do(self):
+        r = subprocess.run(['bash', '-c', f'ulimit -s 64; {" ".join(self.user)} {SOFTHCA} run -- true'],
+                           env=self.env, capture_output=True, errors='replace')
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+    def test_any_umask_will_do(self):
+        os.rmdir(self.dir)
+        self.env['SOFTHCA_RUNTIME_DIR'] = os.path.join(self.work, 'runtime')
+        for mask in (0o777, 0o022):
+            with self.subTest(mask=oct(mask)):
+                r = self.softhca('run', '--', 'ibv_devinfo', preexec_fn=lambda: os.umask(mask))
+                self.assertEqual((r.returncode, r.stderr), (0, ''))
 
     def test_standard_input_reaches_the_command(self):
         p = self.popen('run', '--', 'cat', stdin=subprocess.PIPE)
