@@ -82,6 +82,8 @@ static void print_fabric(struct json_object *o, bool all)
 		       num(item, "pid"), str(item, "comm"), str(item, "host"), num(item, "pinned"));
 		if (num(item, "adopted"))
 			printf(", adopted %" PRIu64, num(item, "adopted"));
+		if (!strcmp(str(item, "copies"), "descriptor"))
+			printf(", copies through its mem descriptor (process_vm_* is refused)");
 		printf("\n");
 	}
 	for_each(json_object_object_get(o, "files"), item, i)

@@ -230,6 +230,8 @@ static int join(const struct shim_config *c)
 	at.sys.uar_mmap = uar_mmap;
 	at.sys.uar_mapped = uar_mapped;
 	uar_know(&at.seg);
+	if (c->ptracer)
+		proc_admit_peers();
 	sig_install();
 	near_init();
 	if (c->adopt_after && mem_guard_armed) {

@@ -42,6 +42,14 @@ void shim_file_ended(struct shim_file *f);
 void shim_adopt(int fd);
 /* The same for all open descriptors: the program has just been exec'ed. */
 void shim_adopt_inherited(void);
+/*
+ * Yama's ptrace_scope 1 refuses process_vm_* between processes that are not parent and child, so
+ * copies would take the slower road through mem descriptors: admit the user's other processes,
+ * unless the program has said itself who may trace it. (proc.c)
+ */
+void proc_admit_peers(void);
+/* The program calls prctl(op). */
+void proc_prctl(int op);
 /* For exec: our slot, or NULL when not attached. */
 struct seg_proc;
 struct seg_proc *shim_own_slot(void);

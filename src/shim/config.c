@@ -134,6 +134,8 @@ static void read_config(struct shim_config *c)
 	c->doorbell_poll = s && equal(s, "poll");
 	s = env(SHIM_ENV_MEMLOCK);
 	c->memlock_enforce = s && equal(s, "enforce");
+	s = env(SHIM_ENV_PTRACER);
+	c->ptracer = !(s && equal(s, "0"));
 	s = env(SHIM_ENV_ADOPT);
 	for (; s && *s >= '0' && *s <= '9' && c->adopt_after < 1000000; s++)
 		c->adopt_after = c->adopt_after * 10 + (uint32_t)(*s - '0');

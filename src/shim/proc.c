@@ -14,10 +14,51 @@
 #include "util/sys.h"
 
 #include <alloca.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
+
+/* The program has said itself who may trace it: that stays. */
+static _Atomic bool has_ptracer;
+
+void proc_prctl(int op)
+{
+	if (op == PR_SET_PTRACER)
+		atomic_store(&has_ptracer, true);
+}
+
+void proc_admit_peers(void)
+{
+	int fd =
+		sys_openat(AT_FDCWD, "/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC, 0);
+	char scope = 0;
+
+	if (fd < 0)
+		return;
+	sys_call(SYS_read, fd, &scope, 1);
+	sys_close(fd);
+	/* 0 needs nothing; at 2 and 3 the kernel takes no exceptions (yama_ptrace_access_check())
+	 */
+	if (scope == '1' && !atomic_load(&has_ptracer))
+		sys_call(SYS_prctl, PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+}
+
+WRAP(int, prctl, (int op, ...))
+{
+	unsigned long a[4];
+	va_list ap;
+
+	va_start(ap, op);
+	for (int i = 0; i < 4; i++)
+		a[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	proc_prctl(op);
+	return NEXT(prctl)(op, a[0], a[1], a[2], a[3]);
+}
 
 /* The slot to revive if the exec fails; NULL in a vfork child, which shares its parent's memory. */
 static struct seg_proc *exec_begin(const char *path, char *const envp[])

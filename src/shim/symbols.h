@@ -209,6 +209,7 @@ SYM(__fread_chk, FD, "fortified fread")
 SYM(__fread_unlocked_chk, FD, "fortified fread_unlocked")
 SYM(fwrite, FD, "writes adopted pages inside libc")
 SYM(fwrite_unlocked, FD, "writes adopted pages inside libc")
+SYM(prctl, MEM, "a program's own PR_SET_PTRACER is kept")
 SYM(syscall, MEM, "raw forms of the above")
 
 /* Replacing the program: from here on peers must not access our memory. */

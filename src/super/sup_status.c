@@ -223,6 +223,7 @@ static struct json_object *show_processes(struct sup *sup)
 		add_str(o, "host", host_name(sup, p->host));
 		add_num(o, "pinned", p->pinned);
 		add_num(o, "memlock", p->memlock);
+		add_str(o, "copies", atomic_load(&p->refused) ? "descriptor" : "call");
 		add_num(o, "adopted", adopt_bytes(&sup->seg, l->slot));
 		add_num(o, "slot", l->slot);
 		json_object_array_add(a, o);

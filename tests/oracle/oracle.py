@@ -49,6 +49,8 @@ FAMILIES = [
     Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES,
            lane='ucma'),
     Family('umad', 'BUILD/tests/oracle/umad/oracle_umad', [], [], ADDRESSES, lane='umad'),
+    # no answers of the kernel's adapter: what softhca does in the machine, beside what is wanted
+    Family('ptrace', 'HERE/ptrace', ['BUILD', 'expect'], ['BUILD', 'measure'], lane='ptrace'),
 ]
 
 

@@ -405,6 +405,9 @@ WRAP(long, syscall, (long nr, ...))
 	case SYS_mprotect:
 	case SYS_brk:
 		return syscall_memory(nr, a);
+	case SYS_prctl:
+		proc_prctl((int)a[0]);
+		return forward(nr, a);
 	case SYS_mlockall:
 		return shim_mlockall((int)a[0], raw_mlockall);
 	case SYS_process_vm_readv:
