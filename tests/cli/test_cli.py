@@ -1250,7 +1250,7 @@ class Supervisor(Cli):
     def test_event_files_are_named_fifos_that_vanish(self):
         s, _ = self.hello()
         file, gen, fd = self.open_file(s, 2)
-        path = os.path.join(self.dir, 'lab', 'ev', f'{file}.{gen}')
+        path = os.path.join(self.dir, 'lab', 'ev', f'{file}.{gen}.[infinibandevent]')
         self.assertTrue(os.path.exists(path))
         os.close(fd)
         self.assertEqual(self.ask(s, CLOSED, file=file, gen=gen)['arg'], 1)
