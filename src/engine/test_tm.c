@@ -359,6 +359,19 @@ static void a_fin_is_lost_with_its_sender(void **state)
 	assert_int_equal(p->a->hw->park, HW_PARK_NO);
 }
 
+/* Or is reset: the next connection owes nothing. */
+static void a_fin_is_lost_by_a_reset(void **state)
+{
+	struct bed *p = *state;
+
+	LAYOUT_SET(qpc, p->b->hw->qpc, offload_type, 1);
+	add(p, 5, UINT64_MAX, 4096, 1, -1);
+	tm_offer(p->a, 5, p->a->key, 64);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_PARKED);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_RST), 0);
+	assert_int_equal(p->a->hw->fin_owed, HW_FIN_NONE);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -381,6 +394,7 @@ int main(void)
 		T(an_unexpected_message_longer_than_its_receive),
 		T(a_fin_waits_for_a_receive),
 		T(a_fin_is_lost_with_its_sender),
+		T(a_fin_is_lost_by_a_reset),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
