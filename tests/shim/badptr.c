@@ -28,6 +28,7 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -496,6 +497,7 @@ static const struct row rows[] = {
 	C("pthread_attr_getsigmask_np", INT, O(&attributes), P(&set)),
 	C("sigaltstack", INT, P(&stack), P(&old_stack)),
 	C("pthread_setcanceltype", INT, V(0), P(&number)),
+	C("prctl", INT, V(PR_GET_PDEATHSIG), P(&number)),
 	S(rt_sigaction, V(SIGUSR1), P(&kact), P(&old_kact), V(8)),
 	S(rt_sigaction, V(SIGSEGV), P(&kact), P(&old_kact), V(8)),
 	S(rt_sigaction, V(SIGUSR1), V(0), P(&old_kact), V(8)),

@@ -29,7 +29,7 @@ struct shim_config {
 	char real_dir[512]; /* $SOFTHCA_DIR without symbolic links */
 	bool doorbell_poll;
 	bool memlock_enforce;
-	bool ptracer; /* let peers copy under Yama (proc.c) */
+	bool ptracer;         /* let peers copy under Yama (proc.c) */
 	uint32_t adopt_after; /* 0: never */
 	bool on;
 };
