@@ -46,20 +46,26 @@ def concerned(build, rows, files):
     layer = {f.split('/')[1] for f in files if f.startswith('src/')}
     words = [w for n in layer for w in TESTS_OF.get(n, (n,))] + ['docs'] * any(f.endswith(('.md', '.1')) for f in files)
     programs = programs_of(build, files)
-    return [t for t in rows if t in tests.of(rows, *words) or uses(t, programs, files)]
+    of_layers = tests.of(rows, *words)
+    return [t for t in rows if t in of_layers or uses(t, programs, files)]
+
+
+def check_tree():
+    """What looks at all files at once, in a second."""
+    layers.check_layering()
+    layers.check_heap()
+    layers.check_results()
+    source.check_sleeps()
+    source.check_bytes()
+    words.check_documents()
+    words.check_strings()
+    words.check_texts()
 
 
 def static(files):
     with Part('format, layers, words, headers that changed'):
         source.check_format([f for f in files if f.startswith(FOLDERS) and f.endswith(('.c', '.h'))])
-        layers.check_layering()
-        layers.check_heap()
-        layers.check_results()
-        source.check_sleeps()
-        source.check_bytes()
-        words.check_documents()
-        words.check_strings()
-        words.check_texts()
+        check_tree()
         source.check_headers([f for f in files
                               if f.startswith(('src/', 'include/')) and f.endswith('.h')])
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Format, licences, and headers that compile alone."""
-import re
-
 import os
 import re
 
