@@ -156,7 +156,7 @@ static void lock_line(const char *line, const struct seg *s, unsigned int flags)
 /* `flags`: of mlock2(2). */
 static void lock_all_but(const struct seg *s, unsigned int flags)
 {
-	int fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	int fd = sys_openat(AT_FDCWD, "/proc/thread-self/maps", O_RDONLY | O_CLOEXEC, 0);
 	char buf[1024], line[40];
 	size_t len = 0;
 	long n;
@@ -180,7 +180,7 @@ static void lock_all_but(const struct seg *s, unsigned int flags)
 /* Does the program without the segment fit into its limit? */
 static bool rest_fits(const struct seg *s)
 {
-	int fd = sys_openat(AT_FDCWD, "/proc/self/statm", O_RDONLY | O_CLOEXEC, 0);
+	int fd = sys_openat(AT_FDCWD, "/proc/thread-self/statm", O_RDONLY | O_CLOEXEC, 0);
 	struct rlimit lim;
 	char buf[128];
 	long n;
