@@ -13,6 +13,9 @@ import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import swap  # noqa: E402
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get('SOFTHCA_BUILD', os.path.join(TOP, 'build'))
 LIBRARY = os.path.join(BUILD, 'src/shim/libsofthca.so')
@@ -138,6 +141,10 @@ class Symbols(unittest.TestCase):
             text += open(f, encoding='utf-8').read()
         words = set(re.findall(r'\w+', text))
         self.assertEqual([n for n, _ in rows('SYM') if n not in words], [])
+
+    def test_every_wrapper_can_be_swapped(self):
+        """What only check-long builds from these rows."""
+        swap.check()
 
     def test_exports_are_the_table(self):
         out = subprocess.run(['nm', '-D', '--defined-only', LIBRARY], errors='replace', capture_output=True,
