@@ -67,8 +67,8 @@ check-slow: deps-all
 SECONDS ?= 60
 fuzz: deps-all
 	@test -f build-asan/build.ninja || CC=clang meson setup build-asan -Db_sanitize=address,undefined \
-		-Db_lundef=false -Dfuzz=true -Ddebug=false -Doptimization=1 -Dc_args=-gline-tables-only >/dev/null
-	@meson configure build-asan -Dfuzz=true -Dtests=true
+		-Db_lundef=false -Dfuzz=true -Dguided=true -Ddebug=false -Doptimization=1 -Dc_args=-gline-tables-only >/dev/null
+	@meson configure build-asan -Dfuzz=true -Dguided=true -Dtests=true
 	@ninja -C build-asan >/dev/null
 	@tests/fuzz/run.py build-asan $(or $(T),ioctl) $(SECONDS)
 
