@@ -10,10 +10,9 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, TwoHosts, listening, wait_for  # noqa: E402
+from softhca import Case, LONG, TwoHosts, listening, wait_for  # noqa: E402
 
 A = TwoHosts.ADDRESS
-LONG = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5)) >= 60
 
 # The program does without mpi.h, which only a large package has, and uses Open MPI's own handles.
 MPI_PROGRAM = '''

@@ -12,7 +12,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
-from softhca import (BUILD, Case, Fabric, NOBODY, SOFTHCA, TIMEOUT, TOP, fabric_dir, listening,  # noqa: E402
+from softhca import (BUILD, Case, Fabric, LONG, NOBODY, SOFTHCA, TIMEOUT, TOP, fabric_dir, listening,  # noqa: E402
                      ordinary_user_can_run, stop, ucx_perftest, wait_for)
 
 SKIP = 77
@@ -109,7 +109,7 @@ class Both:
 
     # 8: events
     def test_sleeping_readers_lose_no_event(self):
-        self.case('events', 'sleepers', '4000')
+        self.case('events', 'sleepers', '4000' if LONG else '500')
 
     def test_a_sender_without_descriptors_wakes_its_peer(self):
         self.case('events', 'handicapped', 'descriptors')
@@ -284,8 +284,8 @@ loop()
         srv = self.fab.start(*cmd, env=env)
         try:
             wait_for(lambda: listening(port) or srv.proc.poll() is not None, 'server to listen')
-            out = self.ok(self.fab.run(*cmd, '-t', 'tag_lat', '-n', '500', '-s', '64', 'localhost',
-                                       env=env))
+            out = self.ok(self.fab.run(*cmd, '-t', 'tag_lat', '-n', '100', '-w', '10', '-s', '64',
+                                       'localhost', env=env))
             self.assertIn('Final', out)
             self.ok(srv.finish())
         finally:

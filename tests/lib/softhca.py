@@ -18,6 +18,7 @@ PERFTEST = re.compile(r'ib_[a-z]+_(bw|lat)')
 PERFTEST_CLOCK = os.path.join(BUILD, 'tests', 'lib', 'libperftest_clock.so')
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
 TIMEOUT = 300  # seconds, for what ends soon unless it hangs: no result may depend on the value
+LONG = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5)) >= 60  # in check-long
 # A shell starts what it puts into the background with SIGINT ignored, which programs would inherit.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 # shells complain about a locale that is not installed, and other locales have other messages

@@ -149,7 +149,7 @@ class Processes(softhca.Case):
         p = self.fab.start('/usr/bin/python3', '-c', script('''
             import random
             keep = []
-            for i in range(200):
+            for i in range(60):
                 keep.append(make_objects())
                 fd, = command_fds()
                 unmap_doorbells()
@@ -272,7 +272,7 @@ class Processes(softhca.Case):
     def test_failed_exec_revives_the_process(self):
         """Peers may write to its memory again: pingpong, both ends with a failed exec behind them."""
         cmd = 'LD_PRELOAD=$LD_PRELOAD:%s exec ibv_rc_pingpong "$@"' % FAILEXEC
-        self.pair(self.fab, ['sh', '-c', cmd, 'sh', '-c'])
+        self.pair(self.fab, ['sh', '-c', cmd, 'sh', '-c', '-n', '200'])
 
     def test_exec_ends_the_objects(self):
         path = self.fab.dir + '/go'

@@ -12,11 +12,10 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
-from softhca import BUILD, TwoHosts, stop, wait_for  # noqa: E402
+from softhca import BUILD, LONG, TwoHosts, stop, wait_for  # noqa: E402
 
 PROGRAM = os.path.join(BUILD, 'tests', 'stress', 'stress_conn')
 STEPS = os.path.join(BUILD, 'tests', 'stress', 'stress_conn_steps')
-LONG = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5)) >= 60
 # 1 000 connections of 16 processes, of which 200 are killed; else as many as take some seconds.
 PROCESSES, WINDOW, KILLS = (16, 64, 200) if LONG else (4, 8, 10)
 SERVER_KILLS = 20 if LONG else 2

@@ -7,10 +7,9 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
-from softhca import BUILD, TIMEOUT, Case, Fabric, wait_for  # noqa: E402
+from softhca import BUILD, LONG, TIMEOUT, Case, Fabric, wait_for  # noqa: E402
 
 SECONDS = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5))
-LONG = SECONDS >= 60
 
 
 def program(name):
