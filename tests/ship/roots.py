@@ -44,10 +44,10 @@ def mirror():
     return []
 
 
-def debootstrap(release, path, *packages):
-    """Packages are taken from where this machine's are, by the same proxy."""
+def debootstrap(release, path, *packages, cache=None):
+    """Packages are taken from where this machine's are, by the same proxy. cache: a folder that keeps them."""
     sh('debootstrap', '--variant=minbase', *(['--include=' + ','.join(packages)] if packages else []),
-       release, path, *mirror())
+       *([f'--cache-dir={cache}'] if cache else []), release, path, *mirror())
     lines = [line for line in sh('apt-config', 'dump').splitlines() if line.startswith(('Acquire::http', 'Acquire::Retries'))]
     with open(os.path.join(path, 'etc/apt/apt.conf.d/90machine'), 'w', encoding='utf-8') as f:
         f.write(''.join(line + '\n' for line in lines))
