@@ -51,6 +51,9 @@ def debootstrap(release, path, *packages, cache=None):
     lines = [line for line in sh('apt-config', 'dump').splitlines() if line.startswith(('Acquire::http', 'Acquire::Retries'))]
     with open(os.path.join(path, 'etc/apt/apt.conf.d/90machine'), 'w', encoding='utf-8') as f:
         f.write(''.join(line + '\n' for line in lines))
+    # As images of containers have it: nobody keeps such a folder over a power failure.
+    with open(os.path.join(path, 'etc/dpkg/dpkg.cfg.d/machine'), 'w', encoding='utf-8') as f:
+        f.write('force-unsafe-io\n')
 
 
 def name_hosts(path):
