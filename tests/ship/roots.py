@@ -48,7 +48,9 @@ def debootstrap(release, path, *packages, cache=None):
     """Packages are taken from where this machine's are, by the same proxy. cache: a folder that keeps them."""
     sh('debootstrap', '--variant=minbase', *(['--include=' + ','.join(packages)] if packages else []),
        *([f'--cache-dir={cache}'] if cache else []), release, path, *mirror())
-    lines = [line for line in sh('apt-config', 'dump').splitlines() if line.startswith(('Acquire::http', 'Acquire::Retries'))]
+    # The last where its mirror is a snapshot: the lists of testing and sid expire after a week.
+    lines = [line for line in sh('apt-config', 'dump').splitlines()
+             if line.startswith(('Acquire::http', 'Acquire::Retries', 'Acquire::Check-Valid-Until'))]
     with open(os.path.join(path, 'etc/apt/apt.conf.d/90machine'), 'w', encoding='utf-8') as f:
         f.write(''.join(line + '\n' for line in lines))
     # As images of containers have it: nobody keeps such a folder over a power failure.
