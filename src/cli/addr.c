@@ -15,6 +15,7 @@
 #include "shim/shim.h"
 #include "super/program.h"
 #include "topo/topo.h"
+#include "util/num.h"
 
 struct change {
 	struct link_msg m;
@@ -24,8 +25,8 @@ struct change {
 
 static int parse_vlan(const char *text, struct change *c)
 {
-	char *end = NULL;
-	unsigned long id = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+	const char *end = NULL;
+	uint64_t id = *text >= '0' && *text <= '9' ? num_decimal(text, &end) : 0;
 
 	if (!end || *end || id < FAB_VLAN_MIN || id > FAB_VLAN_MAX)
 		return prog_fail("ip: '%s' is not the id of a VLAN, %u to %u", text, FAB_VLAN_MIN,

@@ -12,18 +12,19 @@
 #include "super/program.h"
 #include "shim/shim.h"
 #include "util/cleanup.h"
+#include "util/num.h"
 
 /* Parses the number in `text` that follows `prefix`; -1. */
 static long link_number(const char *text, const char *prefix)
 {
 	size_t n = strlen(prefix);
-	char *end;
-	long v;
+	const char *end;
+	uint64_t v;
 
 	if (strncmp(text, prefix, n) || text[n] < '0' || text[n] > '9')
 		return -1;
-	v = strtol(text + n, &end, 10);
-	return *end || v > 1000000 ? -1 : v;
+	v = num_decimal(text + n, &end);
+	return *end || v > 1000000 ? -1 : (long)v;
 }
 
 int cli_link(struct cli_options *o)

@@ -10,11 +10,12 @@
 #include "fw/fw.h"
 #include "super/program.h"
 #include "wire/prm/opcodes.h"
+#include "util/num.h"
 
 static int opcode_option(const char *arg, uint16_t *opcode)
 {
-	char *end;
-	unsigned long n = strtoul(arg, &end, 0);
+	const char *end;
+	uint64_t n = num_in_base(arg, 0, &end);
 
 	if (*arg && !*end && n <= UINT16_MAX) {
 		*opcode = (uint16_t)n;

@@ -8,6 +8,7 @@
 #include "cli/explain.h"
 #include "cli/report.h"
 #include "fw/fw.h"
+#include "util/num.h"
 
 #define ERRNOS 134
 
@@ -106,7 +107,7 @@ static int errno_by_text(const char *text)
 static void devx_command(struct report_fact *fact)
 {
 	const char *number = strchr(fact->command, ' ');
-	uint16_t opcode = number ? (uint16_t)strtoul(number + 1, NULL, 16) : 0;
+	uint16_t opcode = number ? (uint16_t)num_in_base(number + 1, 16, NULL) : 0;
 
 	if (!number || strspn(number + 1, "0123456789abcdef") != strlen(number + 1) ||
 	    *fw_opcode_name(opcode) == '?')

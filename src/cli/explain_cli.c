@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/explain.h"
 #include "super/program.h"
+#include "util/num.h"
 
 static int unknown(const char *word, bool number, uint64_t n)
 {
@@ -42,11 +43,11 @@ int cli_explain(struct cli_options *o)
 	for (int i = 0; i < o->argc; i++) {
 		const char *word = o->argv[i];
 		uint64_t n;
-		char *end;
+		const char *end;
 		bool number;
 
 		errno = 0;
-		n = strtoull(word, &end, strncasecmp(word, "0x", 2) ? 10 : 16);
+		n = num_in_base(word, strncasecmp(word, "0x", 2) ? 10 : 16, &end);
 		number = isdigit((unsigned char)*word) && !*end && !errno;
 		if (!(number ? explain_by_number(list, n) : explain_by_name(list, word)))
 			r = unknown(word, number, n);

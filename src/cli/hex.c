@@ -11,6 +11,7 @@
 #include <string.h>
 #include "cli/hex_line.h"
 #include "util/bits.h"
+#include "util/num.h"
 
 #define BLOCK_MAX (16u << 20) /* bytes of one dump */
 #define PAD 3u                /* see struct hex_block */
@@ -61,7 +62,7 @@ static void look_for_hints(const char *text, struct hex_hints *h)
 		h->mailbox = true;
 	} else if (strstr(text, "INPUT") || strstr(text, "OUTPUT")) {
 		h->kind = strstr(text, "INPUT") ? HEX_INPUT : HEX_OUTPUT;
-		h->opcode = paren ? (uint16_t)strtoul(paren + 1, NULL, 16) : 0;
+		h->opcode = paren ? (uint16_t)num_in_base(paren + 1, 16, NULL) : 0;
 		h->entry = strstr(text, "dump command ") && !strstr(text, "dump command data ");
 	} else if (strstr(text, "MAD") || strstr(text, "mad:")) {
 		h->kind = HEX_MAD;

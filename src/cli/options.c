@@ -19,6 +19,7 @@
 #include "super/program.h"
 #include "super/runtime.h"
 #include "util/cleanup.h"
+#include "util/num.h"
 
 struct word {
 	const char *word;
@@ -86,13 +87,12 @@ static int store_flag(struct parse *p, const struct opt_row *row, const char *ar
 
 static int store_number(struct parse *p, const struct opt_row *row, const char *arg)
 {
-	unsigned long n = 0;
-	char *end = NULL;
+	const char *end = NULL;
+	uint64_t n = 0;
 
-	errno = 0;
 	if (*arg >= '0' && *arg <= '9')
-		n = strtoul(arg, &end, 10);
-	if (!end || errno || *end || n < row->min || n > row->max)
+		n = num_decimal(arg, &end);
+	if (!end || *end || n < row->min || n > row->max)
 		return prog_fail("%s: --%s: '%s' is not a number from %u to %u", p->verb->name,
 				 row->name, arg, row->min, row->max);
 	*(uint32_t *)((char *)p->o + row->at) = (uint32_t)n;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include "cli/card.h"
 #include "util/cleanup.h"
+#include "util/num.h"
 
 #define GROUPS 10
 #define TEXT_MAX 4096 /* longer messages are ignored: they report no error */
@@ -205,7 +206,7 @@ static void report_word(char *to, size_t size, const char *from, size_t n)
 /* Where in a report_fact the number of each role is stored. */
 static const struct role {
 	char role;
-	int base;
+	unsigned int base;
 	size_t at;
 	unsigned int has;
 } numbers[] = {
@@ -287,7 +288,7 @@ static bool report_groups(struct report_fact *fact, const char *text, const char
 			continue;
 		}
 		*(uint32_t *)((char *)fact + role->at) =
-			(uint32_t)strtoul(text + g->rm_so, NULL, role->base);
+			(uint32_t)num_in_base(text + g->rm_so, role->base, NULL);
 		fact->has |= role->has;
 	}
 	return true;

@@ -18,6 +18,7 @@
 #include "super/program.h"
 #include "topo/picture.h"
 #include "util/cleanup.h"
+#include "util/num.h"
 
 int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
 {
@@ -67,15 +68,15 @@ int topo_set_output(struct cli_options *o, const char *arg)
 
 int topo_set_hosts(struct cli_options *o, const char *arg)
 {
-	char *end = NULL;
-	unsigned long n = 0;
+	const char *end = NULL;
+	uint64_t n = 0;
 
 	if (!strcmp(arg, "all"))
 		n = UINT32_MAX;
 	else if (*arg >= '0' && *arg <= '9')
-		n = strtoul(arg, &end, 10);
+		n = num_decimal(arg, &end);
 	else if (strcmp(arg, "count") != 0 || !*arg)
-		end = (char *)arg;
+		end = arg;
 	if ((end && *end) || n > UINT32_MAX)
 		return prog_fail("topo: --hosts: '%s' is not 'all', 'count' or a number", arg);
 	o->max_hosts = (uint32_t)n;

@@ -17,6 +17,7 @@
 #include "cli/trace_count.h"
 #include "super/program.h"
 #include "util/cleanup.h"
+#include "util/num.h"
 #include "util/rec.h"
 
 #define ROOM (2 * REC_JSON_MAX) /* twice the longest line */
@@ -57,7 +58,7 @@ static void read_counts(struct trace_reader *r, char *at)
 		at = strchr(part[i], *LOG_SEPARATOR);
 	}
 	snprintf(name, sizeof(name), "%s%s%s", part[1], *part[1] && *part[2] ? " " : "", part[2]);
-	if (!trace_count(&r->table, part[0], name, *part[3] == '1', strtoull(part[4], NULL, 10)))
+	if (!trace_count(&r->table, part[0], name, *part[3] == '1', num_decimal(part[4], NULL)))
 		reader_failed(r, ENOMEM);
 }
 

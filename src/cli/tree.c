@@ -9,9 +9,11 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "util/cleanup.h"
+#include "util/num.h"
 
 struct proc {
 	pid_t pid, parent;
@@ -27,7 +29,6 @@ struct procs {
 static pid_t parent_of(pid_t pid)
 {
 	char path[32], line[512], *end;
-	int parent;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
@@ -40,7 +41,8 @@ static pid_t parent_of(pid_t pid)
 	for (char *c = end; c && *c; c++)
 		if (*c == ')')
 			end = c;
-	return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : -1;
+	/* ") S 1" */
+	return end && strlen(end) > 4 ? (pid_t)num_decimal(end + 4, NULL) : -1;
 }
 
 static void procs_add(struct procs *l, pid_t pid, pid_t parent)
@@ -74,7 +76,7 @@ static void procs_read(struct procs *l)
 	bool more = true;
 
 	while (d && (e = readdir(d))) {
-		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
+		pid_t pid = (pid_t)num_decimal(e->d_name, NULL);
 
 		if (pid > 0)
 			procs_add(l, pid, parent_of(pid));

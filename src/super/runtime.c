@@ -23,6 +23,7 @@
 #include <unistd.h>
 #include "super/program.h"
 #include "util/cleanup.h"
+#include "util/num.h"
 
 #define LOCK_SUFFIX ".lock"
 #define TREE_DEPTH 24
@@ -312,10 +313,17 @@ static bool has_lock(unsigned long pid, int fd)
 		return false;
 	}
 	while (!found && fgets(line, sizeof(line), f)) {
-		unsigned long holder, inode;
+		/* "1: FLOCK  ADVISORY  WRITE 708 00:13:1234 0 EOF" */
+		char *part[6], *state = NULL, *inode;
+		size_t n = 0;
 
-		found = sscanf(line, "%*s FLOCK %*s WRITE %lu %*x:%*x:%lu", &holder, &inode) == 2 &&
-			holder == pid && inode == st.st_ino;
+		for (char *s = strtok_r(line, " ", &state); s && n < ARRAY_SIZE(part);
+		     s = strtok_r(NULL, " ", &state))
+			part[n++] = s;
+		inode = n == ARRAY_SIZE(part) ? strrchr(part[5], ':') : NULL;
+		found = inode && !strcmp(part[1], "FLOCK") && !strcmp(part[3], "WRITE") &&
+			num_decimal(part[4], NULL) == pid &&
+			num_decimal(inode + 1, NULL) == st.st_ino;
 	}
 	fclose(f);
 	return found;
@@ -326,13 +334,13 @@ int runtime_holder(struct runtime *rt, const char *name)
 	char file[PROG_NAME_MAX + sizeof(LOCK_SUFFIX)], text[24] = "";
 	_cleanup_close_ int fd = -1, pidfd = -1;
 	unsigned long pid;
-	char *end;
+	const char *end;
 
 	lock_name(file, sizeof(file), name);
 	fd = openat(rt->fd, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || pread(fd, text, sizeof(text) - 1, 0) < 0)
 		return -errno;
-	pid = strtoul(text, &end, 10);
+	pid = num_decimal(text, &end);
 	if (!pid || pid > INT_MAX)
 		return -ENOENT;
 	/*

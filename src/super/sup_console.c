@@ -21,6 +21,7 @@
 #include "topo/snapshot.h"
 #include "util/bits.h"
 #include "util/cleanup.h"
+#include "util/num.h"
 
 #define MAX_LMC 7
 
@@ -36,16 +37,16 @@ int con_fail(struct con *c, const char *fmt, ...)
 
 bool con_number(char **s, uint64_t *v)
 {
-	char *end;
+	const char *end;
 
 	*s += strspn(*s, " \t");
 	if (!isdigit((unsigned char)**s))
 		return false;
 	errno = 0;
-	*v = strtoull(*s, &end, 0);
+	*v = num_in_base(*s, 0, &end);
 	if (errno)
 		return false;
-	*s = end;
+	*s += end - *s;
 	return true;
 }
 

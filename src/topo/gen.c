@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "util/cleanup.h"
+#include "util/num.h"
 
 #define MAX_ARGS 4
 #define MAX_LEVELS 8
@@ -444,10 +445,10 @@ static int parse_args(struct gen *g, const struct generator *of)
 	uint32_t n = 0;
 
 	for (; *s && of->seps[n] && *s == of->seps[n]; n++) {
-		char *end;
+		const char *end;
 
 		errno = 0;
-		g->arg[n] = s[1] >= '0' && s[1] <= '9' ? strtoull(s + 1, &end, 10) : 0;
+		g->arg[n] = num_in_base(s + 1, 10, &end);
 		if (s[1] < '0' || s[1] > '9')
 			break;
 		if (errno || g->arg[n] < of->arg[n].min || g->arg[n] > of->arg[n].max)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "fabric/ifaddr.h"
+#include "util/num.h"
 
 #define RULE_NET 127 /* its addresses have the prefix that hosts have by themselves */
 
@@ -22,7 +23,9 @@ static const char none[] = "none";
 
 bool topo_addr_parse(const char *text, size_t len, struct topo_addr *a)
 {
-	char buf[INET6_ADDRSTRLEN + 8], *slash, *end;
+	char buf[INET6_ADDRSTRLEN + 8], *slash;
+	const char *end;
+	uint64_t prefix;
 
 	*a = (struct topo_addr){0};
 	if (!len || len >= sizeof(buf))
@@ -43,8 +46,9 @@ bool topo_addr_parse(const char *text, size_t len, struct topo_addr *a)
 		return true;
 	if (*slash < '0' || *slash > '9')
 		return false;
-	a->prefix = (uint32_t)strtoul(slash, &end, 10);
-	return !*end && a->prefix >= 1 && a->prefix <= 8 * a->len;
+	prefix = num_decimal(slash, &end);
+	a->prefix = (uint32_t)prefix;
+	return !*end && prefix >= 1 && prefix <= 8 * a->len;
 }
 
 const char *topo_addr_text(const struct topo_addr *a, char text[TOPO_ADDR_TEXT])

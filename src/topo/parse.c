@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "util/cleanup.h"
+#include "util/num.h"
 
 #define MAX_DEPTH 9 /* nesting of includes, as in ibsim */
 #define MAX_FILE (256u << 20)
@@ -52,7 +53,7 @@ static bool guid_of_id(const char *id, uint64_t *guid)
 	if (!strchr("SHR?", id[0]) || id[1] != '-' || strlen(id) != 18 ||
 	    strspn(id + 2, "0123456789abcdefABCDEF") != 16)
 		return false;
-	*guid = strtoull(id + 2, NULL, 16);
+	*guid = num_in_base(id + 2, 16, NULL);
 	return true;
 }
 

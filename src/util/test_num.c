@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Decimal numbers: where they end, and those that are too great. */
+/* Numbers: where they end, and those that are too great. */
 #include "util/num.h"
+
+#include <stdlib.h>
 #include "util/test_cmocka.h"
 
 static void numbers_end_at_the_first_other_character(void **state)
@@ -35,10 +37,55 @@ static void numbers_end_at_the_first_other_character(void **state)
 	}
 }
 
+/* As strtoull() has them, blanks and signs apart. */
+static void numbers_of_other_bases_are_those_of_strtoull(void **state)
+{
+	static const char *const rows[] = {
+		"0",
+		"1f",
+		"0x1f",
+		"0X1Fg",
+		"037",
+		"08",
+		"0x",
+		"0xg",
+		"x1",
+		"9a",
+		"1_",
+		"",
+		"ffffffffffffffff",
+		"0xffffffffffffffff",
+		"0x10000000000000000",
+		"18446744073709551615",
+		"18446744073709551616",
+		"02000000000000000000000",
+		"01777777777777777777777",
+	};
+	static const unsigned int bases[] = {0, 10, 16};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		for (size_t k = 0; k < 3; k++) {
+			const char *end = NULL;
+			uint64_t v, want;
+			char *theirs;
+			int err;
+
+			errno = 0;
+			want = strtoull(rows[i], &theirs, (int)bases[k]);
+			err = errno;
+			errno = 0;
+			v = num_in_base(rows[i], bases[k], &end);
+			assert_int_equal(errno, err);
+			assert_true(v == want);
+			assert_ptr_equal(end, theirs);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_end_at_the_first_other_character),
+		cmocka_unit_test(numbers_of_other_bases_are_those_of_strtoull),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

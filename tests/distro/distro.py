@@ -4,9 +4,10 @@
 
 usage: tests/distro/distro.py [--tests T] [RELEASE...]      (trixie sid)
 Each release gets a root folder by debootstrap, kept in $SOFTHCA_ROOTS (~/.cache/softhca/roots) and upgraded
-before each use, and in it a fresh clone of what is committed here. With --tests the tests of a layer or suite,
-or one test, instead of the gate. The kernel is this machine's. Prints one line for each release, and what
-failed; the whole output is in build/distro-RELEASE.log. Needs root, the network and minutes: `make check-long`.
+before each use, and in it a fresh clone of what is committed here; all roots share a folder of packages and a ccache
+there. Remove a root to have it made anew. With --tests the tests of a layer or suite, or one test, instead of the
+gate. The kernel is this machine's. Prints one line for each release, and what failed; the whole output is in
+build/distro-RELEASE.log. Needs root, the network and minutes: `make check-long`.
 """
 import argparse
 import os
@@ -22,8 +23,11 @@ from roots import TOP, Wrong, debootstrap, name_hosts, sh  # noqa: E402
 
 RELEASES = ('trixie', 'sid')
 SKIPPED = 77
-ROOTS = os.environ.get('SOFTHCA_ROOTS') or os.path.join(
-    os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'softhca', 'roots')
+ROOTS = os.path.abspath(os.environ.get('SOFTHCA_ROOTS') or os.path.join(
+    os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache'), 'softhca', 'roots'))
+
+# What outlives a root: it makes a fresh one cheap.
+KEPT = {'archives': 'var/cache/apt/archives', 'ccache': 'root/.cache/ccache'}
 
 # By pivot_root, not chroot: tests make user namespaces. The shell is the namespace's process 1: it waits for orphans,
 # and all that a test leaves ends with it.
@@ -35,30 +39,39 @@ mount --rbind /sys sys
 mount --rbind /dev dev
 mount -t tmpfs -o mode=1777 none tmp
 mkdir -p old
+script=$1
+shift
+for at; do
+    mkdir -p "${at#*=}"
+    mount --bind "${at%%=*}" "${at#*=}"
+done
 pivot_root . old
 umount -l /old
 mount -t tmpfs -o mode=1777 none /dev/shm
 cd /srv
 status=0
 env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \\
-    sh -euc "$1" || status=$?
+    sh -euc "$script" || status=$?
 exit $status
 '''
 
 
 def run(root, script, log):
+    kept = [f'{os.path.join(ROOTS, name)}={at}' for name, at in KEPT.items()]
     return subprocess.run(['unshare', '--mount', '--pid', '--fork', '--kill-child', '--propagation', 'private',
-                           'sh', '-euc', ENTER, root, script], stdin=subprocess.DEVNULL, stdout=log,
+                           'sh', '-euc', ENTER, root, script, *kept], stdin=subprocess.DEVNULL, stdout=log,
                           stderr=subprocess.STDOUT, check=False).returncode
 
 
 def made(release):
     """The root of the release, up to date, with a clone of this tree. It has its name when it is whole."""
     root = os.path.join(ROOTS, release)
+    for name in KEPT:
+        os.makedirs(os.path.join(ROOTS, name), exist_ok=True)
     if not os.path.exists(root):
-        os.makedirs(ROOTS, exist_ok=True)
         shutil.rmtree(root + '.new', ignore_errors=True)
-        debootstrap(release, root + '.new', 'ca-certificates', 'make', 'git')
+        debootstrap(release, root + '.new', 'ca-certificates', 'make', 'git', 'ccache',
+                    cache=os.path.join(ROOTS, 'archives'))
         os.rename(root + '.new', root)
     name_hosts(root)
     clone = os.path.join(root, 'srv', 'softhca')  # where other users can read it

@@ -28,6 +28,8 @@ SKIPS = (
     # another vendor's card, a mode or a setting that the card of the test is not in
     'Can not run the test over non EFA device', 'Device mlx5_0 must be in switchdev', 'PCI device must be passed by',
     'The device does not support wrapped DEK', 'The device crypto engines does not support multi blocks',
+    # the same, in cases that came after rdma-core 44
+    'DV QP OOO', 'ODPv2', 'Create mr with IBV_ACCESS_FLUSH_GLOBAL', 'SRQ resize',
     # what the machine of the test may lack
     'Allocating dmabuf', 'There are no huge pages', 'cuda-python', '.*/dev/dri',
 )
@@ -38,6 +40,9 @@ IB_ONLY = ('Tag matching',)
 # Why an InfiniBand port skips more.
 ETH_ONLY = ('Must be run by root on Ethernet', 'To Create RAW QP must be', 'Must be run on Ethernet', 'Link layer of port=1',
             'No supported port is up')
+
+# Cases of rdma-core 56 and newer that ask devlink for enable_roce before anything else: see doc/SUPPORT.md.
+DEVLINK = {f'test_mlx5_dr.Mlx5DrTest.test_roce_bth_match_{way}' for way in ('rx', 'tx')}
 
 # Parts of the suite, by patterns of their cases' names, and how many of these cases may be skipped.
 RDMACM = {'test_rdmacm.*': 0, 'test_mlx5_rdmacm.*': 0}
@@ -78,7 +83,7 @@ INFINIBAND = {
 
 def results(out):
     """What became of each case, by its name. Some print lines of their own before that."""
-    found = re.findall(r'^(\w+) \(tests\.([\w.]+)\)(?:\n[^\n]*?)? \.\.\. (?:(?s:.*?)^)??(ok|skipped)\b', out, re.M)
+    found = re.findall(r'^(\w+) \(tests\.([\w.]+)\)(?:\n[^\n]*?)? \.\.\. (?:(?s:.*?)^)??(ok|skipped|ERROR|FAIL)\b', out, re.M)
     return {where.removesuffix('.' + case) + '.' + case: what for case, where, what in found}
 
 
@@ -101,28 +106,31 @@ class Pyverbs(Case):
     def tearDownClass(cls):
         shutil.rmtree(cls.dir)
 
-    def module(self, *names, options=(), skips=0, timeout=900):
-        """Run tests (module, or module.Class.case); every one must pass, `skips` may be skipped."""
+    def module(self, *names, options=(), skips=0, errors=frozenset(), timeout=900):
+        """Run tests (module, or module.Class.case); every one must pass but `errors`, `skips` may be skipped."""
         argv = [SOFTHCA, 'run', *options, '--', '/usr/bin/python3',
                 os.path.join(self.dir, 'tests', 'run_tests.py'), '-v', '--dev', 'mlx5_0', *names]
         r = Running(argv, env=dict(os.environ, PYTHONPATH=self.dir, MLX5_CRYPTO_TEST_INFO=CRYPTO), cwd=self.dir).finish(timeout)
-        self.ok(r)
+        bad = {c for c, what in results(r.out).items() if what in ('ERROR', 'FAIL')}
+        if not bad or bad - errors:
+            self.ok(r)
         m = re.search(r'^Ran (\d+) tests?', r.out, re.M)
         self.assertTrue(m and int(m.group(1)) > 0, str(r))
         s = re.search(r'skipped=(\d+)', r.out)
         self.assertLessEqual(int(s.group(1)) if s else 0, skips, str(r))
         return r.out
 
-    def whole_suite(self, link, skips, reasons, parts):
-        """Each skip has a reason above, and no part has more of them than it may."""
+    def whole_suite(self, link, passes, reasons, parts):
+        """So many pass, each skip has a reason above, and no part has more of them than it may."""
         modules = sorted(f'tests.{f[:-3]}' for f in os.listdir(os.path.join(self.dir, 'tests'))
                          if f.startswith('test_') and f.endswith('.py'))
-        out = self.module(*modules, options=('--link', link), skips=skips)
+        out = self.module(*modules, options=('--link', link), skips=1000, errors=DEVLINK)
         found = [m[1] for m in re.findall(r'skipped (["\'])(.*)\1', out)]
         self.assertTrue(found)
         self.assertEqual([r for r in found if not any(re.match(e, r) for e in reasons)], [])
         cases = results(out)
         self.assertEqual(len(cases), int(re.search(r'^Ran (\d+) tests?', out, re.M).group(1)))
+        self.assertGreaterEqual(sum(what == 'ok' for what in cases.values()), passes)
         for part, may in parts.items():
             with self.subTest(part):
                 mine = {c: r for c, r in cases.items() if fnmatch.fnmatchcase(c, part)}
@@ -130,11 +138,12 @@ class Pyverbs(Case):
                 self.assertLessEqual(sum(r != 'ok' for r in mine.values()), may, mine)
 
     def test_whole_suite_on_ethernet(self):
-        self.whole_suite('eth', 138, SKIPS + IB_ONLY, RDMACM)
+        """At least 135 of rdma-core 44's 273 cases pass."""
+        self.whole_suite('eth', 135, SKIPS + IB_ONLY, RDMACM)
 
     def test_whole_suite_on_infiniband(self):
-        """At least 181 of the 273 cases pass."""
-        self.whole_suite('ib', 92, SKIPS + ETH_ONLY, INFINIBAND)
+        """At least 181 of rdma-core 44's 273 cases pass."""
+        self.whole_suite('ib', 181, SKIPS + ETH_ONLY, INFINIBAND)
 
     def test_devx_polled_doorbells(self):
         self.module('tests.test_mlx5_devx', options=('--doorbell', 'poll'))

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include "../abi/abi.h"
 #include "fuzz.h"
@@ -35,12 +36,15 @@ extern const char __executable_start[], _end[];
 
 #define POPULATE_READ 22 /* MADV_POPULATE_READ, of Linux 5.14 */
 
+/* The address sanitizer's heap: 4 TiB from a multiple of that, which each release chooses. */
+enum { HEAP_SHIFT = 42 };
+
 static bool is_ours(const void *p, size_t len)
 {
-	static __thread uintptr_t low, high;
+	static __thread uintptr_t low, high, heap;
 	uintptr_t at = (uintptr_t)p;
 	pthread_attr_t a;
-	void *stack;
+	void *stack, *block;
 	size_t size;
 
 	if (!high) {
@@ -49,12 +53,15 @@ static bool is_ours(const void *p, size_t len)
 		pthread_attr_destroy(&a);
 		low = (uintptr_t)stack;
 		high = low + size;
+		block = malloc(16);
+		heap = (uintptr_t)block >> HEAP_SHIFT;
+		free(block);
 	}
 	if ((at >= low && at < high) ||
 	    (at >= (uintptr_t)__executable_start && at < (uintptr_t)_end))
 		return !__asan_region_is_poisoned((void *)at, len);
-	/* the used part of the address sanitizer's heap */
-	return at >> 44 == 0x6 &&
+	/* the used part of the heap */
+	return at >> HEAP_SHIFT == heap &&
 	       !madvise((void *)(at & ~UINT64_C(4095)), (at & 4095) + len, POPULATE_READ) &&
 	       !__asan_region_is_poisoned((void *)at, len);
 }

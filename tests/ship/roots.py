@@ -44,13 +44,18 @@ def mirror():
     return []
 
 
-def debootstrap(release, path, *packages):
-    """Packages are taken from where this machine's are, by the same proxy."""
+def debootstrap(release, path, *packages, cache=None):
+    """Packages are taken from where this machine's are, by the same proxy. cache: a folder that keeps them."""
     sh('debootstrap', '--variant=minbase', *(['--include=' + ','.join(packages)] if packages else []),
-       release, path, *mirror())
-    lines = [line for line in sh('apt-config', 'dump').splitlines() if line.startswith(('Acquire::http', 'Acquire::Retries'))]
+       *([f'--cache-dir={cache}'] if cache else []), release, path, *mirror())
+    # The last where its mirror is a snapshot: the lists of testing and sid expire after a week.
+    lines = [line for line in sh('apt-config', 'dump').splitlines()
+             if line.startswith(('Acquire::http', 'Acquire::Retries', 'Acquire::Check-Valid-Until'))]
     with open(os.path.join(path, 'etc/apt/apt.conf.d/90machine'), 'w', encoding='utf-8') as f:
         f.write(''.join(line + '\n' for line in lines))
+    # As images of containers have it: nobody keeps such a folder over a power failure.
+    with open(os.path.join(path, 'etc/dpkg/dpkg.cfg.d/machine'), 'w', encoding='utf-8') as f:
+        f.write('force-unsafe-io\n')
 
 
 def name_hosts(path):
