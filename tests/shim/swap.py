@@ -117,6 +117,7 @@ mlock(a, n) = syscall(SYS_mlock, a, n)
 munlock(a, n) = syscall(SYS_munlock, a, n)
 mlock2(a, n, f) = syscall(SYS_mlock2, a, n, (unsigned int)f)
 mlockall(f) = syscall(SYS_mlockall, (int)f)
+prctl(o, a, b, c, d) = syscall(SYS_prctl, (int)o, a, b, c, d)
 pkey_mprotect(a, n, p, k) = syscall(SYS_pkey_mprotect, a, n, (int)p, (int)k)
 remap_file_pages(a, n, p, o, f) = syscall(SYS_remap_file_pages, a, n, (int)p, o, (int)f)
 posix_madvise(a, n, w) = (int)w == 4 ? 0 : syscall(SYS_madvise, a, n, (int)w) ? errno : 0
