@@ -91,6 +91,14 @@ class Both:
     def test_a_peer_stopped_with_our_lock_held(self):
         self.case('stop', 'lock_held')
 
+    def test_a_page_fault_of_a_peer_does_not_keep_a_program_alive(self):
+        self.case('hang', 'dies')
+        self.nothing_left()
+
+    def test_a_page_fault_of_a_peer_holds_up_nobody_else(self):
+        self.case('hang', 'others_go_on')
+        self.nothing_left()
+
     # 4: stacks
     def test_a_thread_with_16_KiB_of_stack(self):
         self.case('stacks', 'small_thread')
