@@ -380,8 +380,8 @@ static int wait_for_users(struct seg *s, uint32_t qpn, uint64_t ns)
 	const struct hw_qp *qp = hw_qp(s, qpn);
 	struct qp_users u = {.s = s, .qpn = qpn};
 
-	u.running = (struct running){running_mark(s), uses_qp, minds_for_qp,
-				     qp ? qp->mem.slot : SEG_NONE, false};
+	u.running = (struct running){
+		running_mark(s), uses_qp, minds_for_qp, qp ? qp->mem.slot : SEG_NONE, false, NULL};
 
 	return running_wait(s, &u.running, ns);
 }
