@@ -5,6 +5,7 @@
 #include "segment/mem.h"
 #include "segment/proc.h"
 #include "shim/files/fdtab.h"
+#include "shim/refused.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
 #include "shim/for_tests.h"
@@ -167,6 +168,10 @@ uint64_t umad_run_due(struct seg *s)
 }
 
 void ucma_lost(struct seg *s)
+{
+}
+
+void refused_limit(const char *what, int err)
 {
 }
 

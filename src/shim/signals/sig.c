@@ -79,7 +79,7 @@ static int raw_action_program(int sig, const struct sig_kaction *new, struct sig
  * SA_NODEFER and no SIGSEGV in the mask: a fault inside the engine (a guarded copy) must be
  * delivered. SA_RESTART follows the program's choice: a sent SIGSEGV may interrupt a system call.
  */
-static void install_one(int i)
+static int install_one(int i)
 {
 	struct sig_kaction k = {
 		.handler = (void *)sig_entry,
@@ -89,15 +89,16 @@ static void install_one(int i)
 		.mask = sig_kept_out(),
 	};
 
-	raw_action(fault_sig[i], &k, NULL);
+	return raw_action(fault_sig[i], &k, NULL);
 }
 
-void sig_install(void)
+int sig_install(void)
 {
 	uint64_t old;
+	int r = 0;
 
 	if (uar_poll_mode())
-		return;
+		return 0;
 	if (!atomic_load(&prog.installed))
 		sig_note_caught();
 	old = prog_lock();
@@ -108,12 +109,14 @@ void sig_install(void)
 			cur.mask = sig_mask_to_program(cur.mask);
 			prog.act[i] = cur;
 		}
-		install_one(i);
+		r = install_one(i) ?: r;
 	}
-	atomic_store(&prog.installed, true);
+	if (!r)
+		atomic_store(&prog.installed, true);
 	prog_unlock();
-	mem_guard_armed = true;
+	mem_guard_armed |= !r;
 	sig_raw_setmask(sig_mask_to_kernel(old));
+	return r;
 }
 
 void sig_init(void)
