@@ -6,7 +6,9 @@
  */
 #include "cli/lost.h"
 
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "cli/child.h"
 #include "segment/note.h"
@@ -20,6 +22,17 @@ static bool say_command(const struct cli_options *o)
 	if (why)
 		prog_fail("'%s' %s: it runs, but does not see the adapter", name, why);
 	return why != NULL;
+}
+
+/* Only a filter of system calls sends SIGSYS. */
+static bool say_filter(const struct cli_options *o, int status)
+{
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
+		return false;
+	prog_fail("'%s' was killed by a filter of system calls (SIGSYS): the library also makes "
+		  "process_vm_readv, process_vm_writev, membarrier and rt_sigaction",
+		  o->argv[0]);
+	return true;
 }
 
 static void say_note(const struct note *n)
@@ -51,7 +64,7 @@ void lost_begin(struct lost *l, const struct cli_options *o, const char *dir)
 	*l = (struct lost){.o = o, .notes = o->quiet ? -1 : note_listen(dir)};
 }
 
-void lost_end(struct lost *l, bool joined)
+void lost_end(struct lost *l, bool joined, int status)
 {
 	struct note n, first = {.kind = 0};
 
@@ -62,7 +75,7 @@ void lost_end(struct lost *l, bool joined)
 	}
 	if (l->notes >= 0)
 		close(l->notes);
-	if (l->o->quiet || say_command(l->o))
+	if (l->o->quiet || say_command(l->o) || say_filter(l->o, status))
 		return;
 	if (!joined || first.kind == NOTE_USER)
 		say_note(&first);

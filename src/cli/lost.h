@@ -13,8 +13,11 @@ struct lost {
 
 /* The caller calls this before the command starts. `dir`: the fabric's directory. */
 void lost_begin(struct lost *l, const struct cli_options *o, const char *dir);
-/* The caller calls this after the command's end. `joined`: a process has opened a device. */
-void lost_end(struct lost *l, bool joined);
+/*
+ * The caller calls this after the command's end, with its wait status. `joined`: a process has
+ * opened a device.
+ */
+void lost_end(struct lost *l, bool joined, int status);
 /* For a command that nobody waits for: reports, before it starts, what is already known to fail. */
 void lost_at_once(const struct cli_options *o);
 

@@ -105,7 +105,7 @@ static int attend(struct run *run, const struct child_state *st)
 		int err = run_turn(run, end);
 
 		if (err < 0) {
-			r = prog_fail("the supervisor cannot go on: %s", strerror(-err));
+			r = prog_fail("the supervisor cannot go on: %s", prog_why(-err));
 			kill(run->c.pid, SIGKILL);
 			waitpid(run->c.pid, &run->c.status, 0);
 		} else if (!run->c.ended && clock_now_ns() >= end) {
@@ -147,7 +147,7 @@ static int supervise(struct run *run, const struct child_state *st, const sigset
 		return r;
 	run->signals = (struct sup_source){.fd = run->c.fd, .ready = run_on_signal};
 	if (sup_watch(run->sup, &run->signals) < 0)
-		return prog_fail("cannot watch signals: %s", strerror(errno));
+		return prog_fail("cannot watch signals: %s", prog_why(errno));
 	r = attend(run, st);
 	if (!r)
 		wind_up(run->sup, &run->c);
@@ -209,7 +209,7 @@ static int use_host(struct sup *sup, const char *host)
 {
 	int r = sup_host_use(sup, fab_host_by_name(&sup->seg, host));
 
-	return r < 0 ? prog_fail("cannot make host %s in %s: %s", host, sup->seg.dir, strerror(-r))
+	return r < 0 ? prog_fail("cannot make host %s in %s: %s", host, sup->seg.dir, prog_why(-r))
 		     : 0;
 }
 
@@ -249,7 +249,7 @@ static int run_private(struct cli_options *o)
 	}
 	if (r < 0) {
 		r = prog_fail("cannot write in the runtime directory %s: %s", rt.path,
-			      strerror(-r));
+			      prog_why(-r));
 		runtime_close(&rt);
 		topo_free(&topo);
 		return r;
@@ -265,7 +265,7 @@ static int run_private(struct cli_options *o)
 		run.netns = sup_host_netns(&sup, fab_host_by_name(&sup.seg, host));
 		lost_begin(&lost, o, sup.seg.dir);
 		r = supervise(&run, &st, &handled);
-		lost_end(&lost, sup.joined);
+		lost_end(&lost, sup.joined, run.c.status);
 		if (o->summary || o->require_traffic)
 			after = use_of_sup(&sup);
 	}
@@ -308,7 +308,7 @@ static int there_find(struct there *t, const struct cli_options *o)
 		close(rt.fd);
 	if (sock == -ENOENT || sock == -ECONNREFUSED)
 		return prog_fail("there is no fabric '%s'", o->fabric);
-	return sock < 0 ? prog_fail("fabric '%s' does not answer: %s", o->fabric, strerror(-sock))
+	return sock < 0 ? prog_fail("fabric '%s' does not answer: %s", o->fabric, prog_why(-sock))
 			: sock;
 }
 
@@ -334,7 +334,7 @@ static int there_host(const struct there *t, int sock, const struct cli_options 
 		return prog_fail("there is no host '%s' on fabric '%s'", o->host, t->name);
 	if (r < 0)
 		return prog_fail("fabric '%s' cannot make its host ready: %s", t->name,
-				 strerror(-r));
+				 prog_why(-r));
 	m.host[sizeof(m.host) - 1] = 0;
 	memcpy(host, m.host, sizeof(m.host));
 	return 0;
@@ -382,7 +382,7 @@ static int run_instead(const struct cli_options *o, int netns)
 	int r = netns < 0 ? 0 : netns_enter(netns);
 
 	if (r < 0)
-		return prog_fail("cannot enter the host's network namespace: %s", strerror(-r));
+		return prog_fail("cannot enter the host's network namespace: %s", prog_why(-r));
 	if (netns >= 0)
 		close(netns);
 	child_exec(o->argv);

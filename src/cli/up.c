@@ -132,7 +132,7 @@ static int up_serve(const struct cli_options *o, int ready)
 	if (r < 0) {
 		r = r == -EBUSY ? prog_fail("up: fabric '%s' is up already", name)
 				: prog_fail("cannot write in the runtime directory %s: %s", rt.path,
-					    strerror(-r));
+					    prog_why(-r));
 		runtime_close(&rt);
 		return r;
 	}
@@ -142,7 +142,7 @@ static int up_serve(const struct cli_options *o, int ready)
 	if (!r) {
 		signals.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 		if (signals.fd < 0 || sup_watch(&sup, &signals) < 0)
-			r = prog_fail("cannot watch signals: %s", strerror(errno));
+			r = prog_fail("cannot watch signals: %s", prog_why(errno));
 	}
 	if (!r) {
 		detach();
@@ -167,10 +167,10 @@ int cli_up(struct cli_options *o)
 	pid_t pid;
 
 	if (pipe2(p, O_CLOEXEC) < 0)
-		return prog_fail("cannot make a pipe: %s", strerror(errno));
+		return prog_fail("cannot make a pipe: %s", prog_why(errno));
 	pid = fork();
 	if (pid < 0)
-		return prog_fail("cannot start a process: %s", strerror(errno));
+		return prog_fail("cannot start a process: %s", prog_why(errno));
 	if (!pid) {
 		int ready = p[1];
 
@@ -264,7 +264,7 @@ static int down_said(const char *name, int r)
 			"down: the files of fabric '%s' are gone, and its supervisor is in "
 			"another PID namespace",
 			name);
-	return r < 0 ? prog_fail("down: fabric '%s' does not answer: %s", name, strerror(-r)) : 0;
+	return r < 0 ? prog_fail("down: fabric '%s' does not answer: %s", name, prog_why(-r)) : 0;
 }
 
 struct downs {
@@ -288,7 +288,7 @@ static int down_all(struct runtime *rt)
 	struct downs d = {.rt = rt};
 	int r = rt->fd < 0 ? 0 : runtime_for_each(rt, down_each, &d);
 
-	return r < 0 ? prog_fail("down: cannot read %s: %s", rt->path, strerror(-r)) : d.r;
+	return r < 0 ? prog_fail("down: cannot read %s: %s", rt->path, prog_why(-r)) : d.r;
 }
 
 int cli_down(struct cli_options *o)

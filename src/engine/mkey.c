@@ -78,6 +78,7 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 {
 	struct hw_mkey *mk = hw_mkey(s, key);
 
+	running_uses_key(key);
 	if (!mk)
 		return add_special(l, key, len, access);
 	if (!atomic_load_explicit(&mk->valid, memory_order_acquire) || mk->key != key ||
@@ -88,8 +89,11 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 	/* With signatures, lengths on the wire and in memory differ: the range is checked later. */
 	if (!xlt_in_range(mk, addr, len) && !mk->bsf)
 		return ENG_W_LKEY_RANGE;
-	if (mk->slow)
+	if (mk->slow) {
+		if (running_last.used)
+			running_any_key(running_last.used);
 		return xlt_add(s, l, mk, addr, len, qpn, access);
+	}
 	if (__builtin_expect(mk->odp != HW_ODP_NONE, 0))
 		return odp_add(l, mk, mk->mem, mk->va + (addr - mk->start), len)
 			       ? ENG_W_WQE_MALFORMED
@@ -272,11 +276,21 @@ static uint32_t minds_for_key(const struct running *it, uint32_t slot)
 	return !u->mk || leads_to(u->s, u->mk, slot) ? GATE_MINDS_OWN : 0;
 }
 
+static bool holds_key(const struct running *it, uint32_t key)
+{
+	const struct key_users *u = (const struct key_users *)it;
+	const struct hw_mkey *mk = hw_mkey(u->s, key);
+
+	if (u->mk)
+		return mk == u->mk;
+	return !mk || mk->key != key || !atomic_load_explicit(&mk->valid, memory_order_relaxed);
+}
+
 static struct key_users users_of(struct seg *s, const struct hw_mkey *mk, uint64_t epoch)
 {
 	bool direct = mk && !hw_mkey_indirect(mk);
-	struct running it = {epoch, uses_key, minds_for_key, direct ? mk->mem.slot : SEG_NONE,
-			     direct};
+	struct running it = {epoch,  uses_key, minds_for_key, direct ? mk->mem.slot : SEG_NONE,
+			     direct, holds_key};
 
 	return (struct key_users){.running = it, .s = s, .mk = mk};
 }

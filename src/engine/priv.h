@@ -91,6 +91,7 @@ enum eng_why {
 	ENG_W_RETRY,
 	ENG_W_RNR,
 	ENG_W_XRC_SRQ,
+	ENG_W_REMOTE_MTU,
 	ENG_W_SIG_PSV,
 	ENG_W_CRYPTO_KEY,
 	ENG_W_CRYPTO_LENGTH,
@@ -293,6 +294,30 @@ static inline struct seg_ring *running_mine(uint32_t *n)
 	*n = running_last.index + 1;
 	return running_last.used;
 }
+/* A WQE begins, which uses no key yet, or keys that are not noted. */
+static inline void running_no_keys(struct seg_ring *e)
+{
+	atomic_store_explicit(&e->nkeys, 0, memory_order_relaxed);
+}
+static inline void running_any_key(struct seg_ring *e)
+{
+	atomic_store_explicit(&e->nkeys, SEG_RING_KEYS + 1, memory_order_relaxed);
+}
+/*
+ * Called before a key is looked up. No barrier: whoever reads the list makes all threads pass one
+ * (membarrier(2)).
+ */
+static inline void running_uses_key(uint32_t key)
+{
+	struct seg_ring *e = running_last.used;
+	uint32_t n = e ? atomic_load_explicit(&e->nkeys, memory_order_relaxed) : SEG_RING_KEYS + 1;
+
+	if (n > SEG_RING_KEYS)
+		return;
+	if (n < SEG_RING_KEYS)
+		atomic_store_explicit(&e->key[n], key, memory_order_relaxed);
+	atomic_store_explicit(&e->nkeys, n + 1, memory_order_release);
+}
 /* Which threads to wait for. */
 struct running {
 	uint64_t epoch; /* wait for threads that entered before this epoch */
@@ -304,6 +329,8 @@ struct running {
 	/* A key ends: its chunks of adopted memory are kept from use until stopped threads leave.
 	 */
 	bool key_ends;
+	/* Does a key that a thread has noted lead to what was taken away? NULL: any may. */
+	bool (*holds)(const struct running *it, uint32_t key);
 };
 /* Called after something was taken away: returns the epoch for running_wait(). */
 uint64_t running_mark(struct seg *s);

@@ -162,8 +162,9 @@ static enum eng_out rc_deliver(struct eng_run *r, struct hw_qp *peer, const stru
 /*
  * SEND with invalidate: copies the payload, invalidates the key and, when the key has no users,
  * completes. A key that cannot be invalidated is an error of the responder only (IBA 9.9.6.3, class
- * J): as in execute() and RESPST_ERR_INVALIDATE_RKEY of rxe_resp.c the message is in memory and
- * acknowledged, and the receive and its QP fail.
+ * J): the message is in memory, the receive and its QP fail, and there is neither ACK nor NAK, as
+ * rdma-unit-test expects of mlx5 (SendWithInvalidateBadRkey). A DCT does not fail, and would take
+ * the repeated message again.
  */
 static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer,
 					   const struct eng_op *op, const struct eng_recv *rv)
@@ -177,7 +178,7 @@ static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer
 		return resp_recv_error(r, peer, r->dest, rv, ENG_W_LOCAL_FAULT);
 	if (out == ENG_DONE && !umr_may_invalidate(r)) {
 		out = resp_recv_error(r, peer, r->dest, rv, ENG_W_RECV_INVALIDATE);
-		return out == ENG_FAILED ? ENG_DONE : out;
+		return out != ENG_FAILED ? out : eng_transport(peer)->stays ? ENG_DONE : ENG_SILENT;
 	}
 	if (out == ENG_DONE)
 		out = umr_invalidate(r);
@@ -359,6 +360,48 @@ static __attribute__((noinline)) void set_psn_late(struct eng_run *r, struct hw_
 		pay_psn(r, peer);
 }
 
+/*
+ * A PSN that the peer does not expect, `ahead` of its own: silence, or ENG_DONE for a duplicate, or
+ * ENG_AGAIN: a READ is executed again.
+ */
+static __attribute__((noinline)) enum eng_out out_of_sequence(struct eng_run *r,
+							      const struct hw_qp *peer,
+							      const struct eng_op *op,
+							      uint32_t ahead)
+{
+	if (ahead < PSN_BEHIND) {
+		eng_count(r->s, peer, HW_QC_OUT_OF_SEQUENCE);
+		/* one NAK for each message; the requester cannot go back to a PSN before its own */
+		if (atomic_load(&r->qp->park) == HW_PARK_NO)
+			eng_count(r->s, r->qp, HW_QC_PACKET_SEQ_ERR);
+		TRACE(LOG_CQE, "qp %x: PSN %x of qp %x is out of sequence, %x is expected", r->dest,
+		      r->qp->next_send_psn, r->qpn, peer->next_rcv_psn);
+		return ENG_SILENT;
+	}
+	eng_count(r->s, peer, HW_QC_DUPLICATE_REQUEST);
+	if (op->kind == ENG_K_READ)
+		return ENG_AGAIN;
+	/* the answer of an atomic is not kept, and an atomic never runs twice */
+	if (op->kind == ENG_K_ATOMIC)
+		return ENG_SILENT;
+	TRACE(LOG_CQE,
+	      "qp %x: PSN %x of qp %x is behind %x: a duplicate, acknowledged and not executed",
+	      r->dest, r->qp->next_send_psn, r->qpn, peer->next_rcv_psn);
+	return ENG_DONE;
+}
+
+/* IBA 9.7.4.1.6: all packets but the last have the length of the responder's path MTU. */
+static bool has_wrong_packets(const struct eng_run *r, const struct hw_qp *peer,
+			      const struct eng_op *op)
+{
+	uint32_t own = r->qp->mtu, theirs = peer->mtu;
+
+	if (__builtin_expect(own == theirs, 1) || !own || !theirs || r->transport->streams ||
+	    (op->kind != ENG_K_SEND && op->kind != ENG_K_WRITE))
+		return false;
+	return r->local.len > (own < theirs ? own : theirs);
+}
+
 static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	const struct eng_transport *t = r->transport;
@@ -369,21 +412,16 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	if (__builtin_expect(r->qp->psn_owed, 0) && !pay_psn(r, peer))
 		return ENG_LOCKED;
 	ahead = (r->qp->next_send_psn - peer->next_rcv_psn) & PSN_MASK;
-	if (ahead && t->psn) {
-		eng_count(r->s, peer,
-			  ahead < PSN_BEHIND ? HW_QC_OUT_OF_SEQUENCE : HW_QC_DUPLICATE_REQUEST);
-		if (ahead < PSN_BEHIND)
-			/* out of sequence: the requester would accept no answer */
-			return ENG_SILENT;
-		if (op->kind == ENG_K_ATOMIC)
-			/* the answer of an atomic is not kept, and an atomic never runs twice */
-			return ENG_SILENT;
-		if (op->kind != ENG_K_READ) {
-			/* A duplicate: acknowledge it without executing it. */
+	if (__builtin_expect(ahead && t->psn, 0)) {
+		out = out_of_sequence(r, peer, op, ahead);
+		if (out == ENG_DONE)
 			r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
-			return ENG_DONE;
-		}
+		if (out != ENG_AGAIN)
+			return out;
 	}
+	if (__builtin_expect(has_wrong_packets(r, peer, op), 0))
+		return eng_acks(t) ? rc_refuse(r, peer, ENG_W_REMOTE_MTU, IBV_EVENT_QP_REQ_ERR)
+				   : ENG_SILENT;
 	resp_aim(r, peer);
 	if (t->names_srq && !xrc_aim(r, peer))
 		return rc_refuse(r, peer, ENG_W_XRC_SRQ, IBV_EVENT_QP_REQ_ERR);

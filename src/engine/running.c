@@ -16,6 +16,8 @@
 #include "util/sys.h"
 #include "util/tls.h"
 
+#include <linux/membarrier.h>
+
 #define SPIN_NS (20 * NSEC_PER_USEC) /* longer than a small message takes */
 #define NAP_NS (50 * NSEC_PER_USEC)
 #define LOOK_NS NSEC_PER_MSEC /* after this time, check for stopped threads */
@@ -56,6 +58,7 @@ static bool take(struct seg *s, struct seg_proc *p, uint32_t i, uint32_t qpn)
 	if (!atomic_compare_exchange_strong(&e->use, &was, use_word(s, qpn + 1)))
 		return false;
 	gate_reset(&e->gate);
+	running_any_key(e);
 	return true;
 }
 
@@ -110,6 +113,29 @@ static bool in_the_way(const struct waiting *w, uint64_t use)
 	       (!w->it->uses || w->it->uses(w->it, (uint32_t)who - 1));
 }
 
+static bool notes_it(const struct waiting *w, struct seg_ring *e)
+{
+	uint32_t n = atomic_load_explicit(&e->nkeys, memory_order_acquire);
+
+	if (n > SEG_RING_KEYS)
+		return true;
+	for (uint32_t i = 0; i < n; i++)
+		if (w->it->holds(w->it, atomic_load_explicit(&e->key[i], memory_order_relaxed)))
+			return true;
+	return false;
+}
+
+/*
+ * Is the thread kept by other keys than the one that was taken away? Once every thread has passed
+ * a barrier, it has either noted the key, or will find that it is gone. Where the host refuses the
+ * call, nobody knows.
+ */
+static bool uses_others(const struct waiting *w, struct seg_ring *e)
+{
+	return w->it->holds && !notes_it(w, e) &&
+	       !sys_call(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) && !notes_it(w, e);
+}
+
 /*
  * The thread makes no progress. Is it certain that it will do no harmful copy? A copy in adopted
  * memory happens when the thread is continued, and is harmless only where nobody looks: in chunks
@@ -152,7 +178,7 @@ static int wait_for(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 		now = clock_now_ns();
 		if (now - looked >= LOOK_NS || w->end == w->start) {
 			looked = now;
-			if (harmless(w, slot, e))
+			if (uses_others(w, e) || harmless(w, slot, e))
 				return 0;
 			if (gives_up(w, slot, now))
 				return -ETIMEDOUT;

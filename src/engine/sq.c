@@ -135,6 +135,7 @@ static enum eng_out execute(struct eng_run *r)
 	}
 	if (op->kind == ENG_K_NOP)
 		return ENG_DONE;
+	running_any_key(r->ring);
 	if (op->kind == ENG_K_UMR)
 		return umr_execute(r);
 	if (op->kind == ENG_K_MMO)
@@ -148,6 +149,8 @@ static enum eng_out execute(struct eng_run *r)
 	r->own = hw_qp_path(r->qp);
 	r->port = hw_port(r->s, r->own->port);
 	r->link = eng_link(r->port);
+	if (r->opcode != WQE_OP_SEND_INVAL)
+		running_no_keys(r->ring);
 	return r->transport->execute(r);
 }
 
@@ -403,6 +406,7 @@ static void fin(struct eng_run *r, uint32_t pi)
 	if (parked_for_fin(qp))
 		atomic_store(&qp->park, HW_PARK_NO);
 	r->nbb = 0;
+	running_any_key(r->ring);
 	qp->fin_owed = HW_FIN_OWED;
 	if (tm_fin(r) || r->ci != pi)
 		return;

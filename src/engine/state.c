@@ -59,6 +59,8 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_RNR] = {CQE_SYND_RNR_RETRY_EXC, 0x87, "remote end has no receive posted"},
 	[ENG_W_XRC_SRQ] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8c,
 			   "XRC SRQ is unknown or of another domain than the remote QP"},
+	[ENG_W_REMOTE_MTU] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8a,
+			      "packets have another length than the remote QP's path MTU demands"},
 	[ENG_W_CRYPTO_KEY] = {CQE_SYND_LOCAL_PROT, 0x58,
 			      "crypto key without crypto, or its DEK is not usable with it"},
 	[ENG_W_CRYPTO_LENGTH] = {CQE_SYND_LOCAL_PROT, 0x59, "AES-XTS cannot encrypt so many bytes"},
@@ -380,8 +382,8 @@ static int wait_for_users(struct seg *s, uint32_t qpn, uint64_t ns)
 	const struct hw_qp *qp = hw_qp(s, qpn);
 	struct qp_users u = {.s = s, .qpn = qpn};
 
-	u.running = (struct running){running_mark(s), uses_qp, minds_for_qp,
-				     qp ? qp->mem.slot : SEG_NONE, false};
+	u.running = (struct running){
+		running_mark(s), uses_qp, minds_for_qp, qp ? qp->mem.slot : SEG_NONE, false, NULL};
 
 	return running_wait(s, &u.running, ns);
 }

@@ -632,6 +632,48 @@ static void comm_est(void **state)
 }
 
 /* The memory of the SQ is unmapped. */
+/* Both ends' path MTUs differ: what fits one packet of either arrives, and nothing else. */
+static void path_mtus_differ(void **state)
+{
+	static const struct {
+		uint32_t own, theirs, len;
+		bool fits;
+	} rows[] = {{1024, 256, 256, true},   {1024, 256, 257, false},  {1024, 256, 4096, false},
+		    {256, 1024, 256, true},   {256, 1024, 257, false},  {4096, 1024, 1024, true},
+		    {1024, 1024, 4096, true}, {1024, 4096, 2048, false}};
+
+	for (size_t i = 0; i < 2 * (sizeof(rows) / sizeof(rows[0])); i++) {
+		size_t k = i / 2;
+		struct t_pair *p;
+		struct t_sge sge;
+
+		t_pair_setup((void **)&p);
+		p->a->hw->mtu = rows[k].own;
+		p->b->hw->mtu = rows[k].theirs;
+		memset(p->a->mem, 0x5a, 4096);
+		sge = t_own(p->a, 0, rows[k].len);
+		t_recv_at(p->b, 0, 4096);
+		if (i % 2)
+			t_write(p->a, p->b, 0, sge);
+		else
+			t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
+						    .fm_ce_se = T_SIG,
+						    .sge = &sge,
+						    .nsge = 1});
+		if (rows[k].fits) {
+			t_expect_done(p->a, i % 2 ? MLX5_OPCODE_RDMA_WRITE : MLX5_OPCODE_SEND, 0);
+			assert_memory_equal(p->b->mem, p->a->mem, rows[k].len);
+		} else {
+			t_expect_error(p->a, MLX5_CQE_REQ_ERR,
+				       MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR, 0);
+			assert_int_equal(p->b->mem[0], 0);
+			assert_int_equal(t_state(p->b), PRM_QP_STATE_ERR);
+			assert_int_equal(t_event(p->t, p->b->evq), IBV_EVENT_QP_REQ_ERR);
+		}
+		t_pair_teardown((void **)&p);
+	}
+}
+
 static void send_queue_unmapped(void **state)
 {
 	struct t_pair *p = *state;
@@ -743,6 +785,7 @@ int main(void)
 		T(flush_counts_no_more_than_fit),
 		T(comm_est),
 		T(send_queue_unmapped),
+		T(path_mtus_differ),
 		T(any_bytes),
 		cmocka_unit_test(failures_are_documented),
 	};

@@ -258,6 +258,34 @@ static void switches_enforce_partitions(void **state)
 	assert_int_equal(counted(p, S2, 2, HW_CTR_XMIT_PKTS), 1);
 }
 
+/*
+ * A switch's port gets a copy of its adapter's table. So what a limited member sends comes in,
+ * although table and packet are both limited, and does not go out to another one.
+ */
+static void switches_let_limited_members_send(void **state)
+{
+	struct t_pair *p = *state;
+
+	hw_of(p, S0, 1)->enforce = 3;
+	hw_of(p, S0, 1)->pkey[0] = 0x7fff;
+	hw_of(p, H1, 1)->pkey[0] = 0x7fff;
+	fab_moved(&p->t->s);
+	write_len(p, 8);
+	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
+	hw_of(p, H1, 1)->pkey[0] = 0xffff;
+	hw_of(p, H2, 1)->pkey[0] = 0x7fff;
+	hw_of(p, S2, 2)->enforce = 3;
+	hw_of(p, S2, 2)->pkey[0] = 0x7fff;
+	fab_moved(&p->t->s);
+	write_len(p, 8);
+	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 1);
+	hw_of(p, H1, 1)->pkey[0] = 0x7fff;
+	write_len(p, 8);
+	expect_retry_exc(p, 2);
+	assert_int_equal(counted(p, S0, 1, HW_CTR_RCV_CONSTRAINT), 0);
+	assert_int_equal(counted(p, S2, 2, HW_CTR_XMIT_CONSTRAINT), 5);
+}
+
 static void switches_enforce_partitions_outwards(void **state)
 {
 	struct t_pair *p = *state;
@@ -509,15 +537,25 @@ static void groups_in_a_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(a_write_counts_on_every_port),    T(a_read_is_answered_by_data),
-		T(a_grh_is_40_octets_a_packet),     T(cut_link_ends_in_retry_exc),
-		T(link_that_comes_back_in_time),    T(no_way_back),
-		T(table_without_the_lid),           T(table_that_turns_round),
-		T(packets_over_the_neighbours_mtu), T(armed_ports_take_data_and_send_none),
-		T(switches_enforce_partitions),     T(switches_enforce_partitions_outwards),
-		T(pkey_tables_as_they_are_now),     T(path_bits_of_both_ends),
-		T(a_datagram_is_lost_on_the_way),   T(groups_go_where_the_tables_lead),
-		T(groups_that_nobody_has_joined),   T(groups_in_a_loop),
+		T(a_write_counts_on_every_port),
+		T(a_read_is_answered_by_data),
+		T(a_grh_is_40_octets_a_packet),
+		T(cut_link_ends_in_retry_exc),
+		T(link_that_comes_back_in_time),
+		T(no_way_back),
+		T(table_without_the_lid),
+		T(table_that_turns_round),
+		T(packets_over_the_neighbours_mtu),
+		T(armed_ports_take_data_and_send_none),
+		T(switches_enforce_partitions),
+		T(switches_enforce_partitions_outwards),
+		T(switches_let_limited_members_send),
+		T(pkey_tables_as_they_are_now),
+		T(path_bits_of_both_ends),
+		T(a_datagram_is_lost_on_the_way),
+		T(groups_go_where_the_tables_lead),
+		T(groups_that_nobody_has_joined),
+		T(groups_in_a_loop),
 	};
 
 	return cmocka_run_group_tests_name("engine fabric path", tests, NULL, NULL);

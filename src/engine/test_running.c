@@ -42,6 +42,53 @@ static void key_in_use(void **state)
 	reap(e);
 }
 
+/* A thread that stays in a copy, with the key of its peer noted. */
+static void child_stays_with_a_key(struct bed *e)
+{
+	running_no_keys(running_enter(&e->p.t->s, e->p.a->qpn));
+	running_uses_key(e->p.b->key);
+	tell(e->tell[1]);
+	await(e->go[0]);
+	running_leave(running_last.used);
+}
+
+static void only_users_of_a_key_are_waited_for(void **state)
+{
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+	uint32_t other = t_key(e->p.t, e->p.b->hw->pdn, e->p.b->mem, 8, 0), key = e->p.b->key;
+
+	spawn(e, child_stays_with_a_key);
+	assert_true(await(e->tell[0]));
+	atomic_store(&hw_mkey(s, other)->valid, 0);
+	assert_int_equal(eng_mkey_quiesce(s, other >> 8), 0);
+	assert_int_equal(eng_mkey_quiesce_all(s, 0), 0);
+	atomic_store(&hw_mkey(s, key)->valid, 0);
+	assert_int_equal(eng_mkey_quiesce_all(s, 0), -ETIMEDOUT);
+	tell(e->go[1]);
+	assert_int_equal(eng_mkey_quiesce(s, key >> 8), 0);
+	assert_int_equal(reap(e), 0);
+}
+
+/* More keys than have room: any may be among them. */
+static void too_many_keys_are_any(void **state)
+{
+	struct bed *e = *state;
+	struct seg *s = &e->p.t->s;
+	struct seg_ring *own = running_enter(s, e->p.a->qpn);
+	uint32_t last = e->p.b->key;
+
+	running_no_keys(own);
+	for (uint32_t i = 0; i < SEG_RING_KEYS; i++)
+		running_uses_key(e->p.a->key);
+	assert_int_equal(eng_mkey_quiesce_all(s, 0), 0);
+	running_uses_key(last);
+	atomic_store(&hw_mkey(s, last)->valid, 0);
+	assert_int_equal(eng_mkey_quiesce_all(s, 0), -ETIMEDOUT);
+	running_leave(own);
+	assert_int_equal(eng_mkey_quiesce_all(s, 0), 0);
+}
+
 /*
  * Queues that cannot use the key cause no wait; nor do stopped threads, whose copies are revoked,
  * or dead ones.
@@ -238,6 +285,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BED_TEST(key_in_use),
+		BED_TEST(only_users_of_a_key_are_waited_for),
+		BED_TEST(too_many_keys_are_any),
 		BED_TEST(more_threads_than_entries),
 		BED_TEST(who_is_waited_for),
 		BED_TEST(users_of_every_kind),

@@ -3,6 +3,7 @@
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/port.h"
+#include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include <infiniband/verbs.h>
@@ -309,6 +310,30 @@ static void duplicate(void **state)
 	assert_int_equal(p->b->mem[0], 'B');
 }
 
+/* A PSN that the responder does not expect yet: one NAK, then silence until the retries end. */
+static void out_of_sequence(void **state)
+{
+	struct t_pair *p = *state;
+	uint32_t own, theirs;
+
+	assert_int_equal(seg_alloc(&p->t->s, SEG_T_QCTR, T_OWNER, &own), 0);
+	assert_int_equal(seg_alloc(&p->t->s, SEG_T_QCTR, T_OWNER, &theirs), 0);
+	p->a->hw->qctr = own;
+	p->b->hw->qctr = theirs;
+	t_recv_at(p->b, 0, 8);
+	p->a->hw->next_send_psn += 5;
+	send_x(p->a);
+	for (int i = 0; i < 3; i++) {
+		t_assert_empty(&p->a->cq);
+		pass(p->t, ACK_NS(14));
+	}
+	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
+	t_assert_empty(&p->b->cq);
+	assert_int_equal(hw_qctr(&p->t->s, own)->n[HW_QC_PACKET_SEQ_ERR], 1);
+	assert_int_equal(hw_qctr(&p->t->s, own)->n[HW_QC_OUT_OF_SEQUENCE], 0);
+	assert_true(hw_qctr(&p->t->s, theirs)->n[HW_QC_OUT_OF_SEQUENCE] >= 1);
+}
+
 /* Another thread holds the responder's lock. */
 static void responder_locked(void **state)
 {
@@ -387,6 +412,7 @@ int main(void)
 		P(retries_wait_longer_and_longer),
 		P(timeout_zero_waits_for_ever),
 		P(duplicate),
+		P(out_of_sequence),
 		P(responder_locked),
 		P(requester_locked),
 		P(flush_later),

@@ -280,11 +280,27 @@ uint32_t fab_route(struct seg *s, uint32_t from, uint32_t dlid)
 
 /* ---- checks that stop packets on an open path */
 
-/* IBA 10.9.3: does the table have it, and is one of both a full member? */
-static bool pkey_allowed(const struct hw_port *p, uint16_t pkey)
+/*
+ * Does a switch's port let the packet out, to a port that has the same table? As that port itself
+ * would (IBA 10.9.3): one of both is a full member.
+ */
+static bool pkey_goes_out(const struct hw_port *p, uint16_t pkey)
 {
 	for (uint32_t i = 0; i < HW_PKEYS; i++)
 		if (ib_pkey_match(pkey, p->pkey[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Inwards, the table is the sender's (pkey_mgr_update_peer_port() of OpenSM's osm_pkey_mgr.c), so a
+ * limited member's own P_Key is in it. That the partition alone counts is inferred: otherwise no
+ * limited member could send.
+ */
+static bool pkey_comes_in(const struct hw_port *p, uint16_t pkey)
+{
+	for (uint32_t i = 0; i < HW_PKEYS; i++)
+		if (ib_pkey_same(pkey, p->pkey[i]))
 			return true;
 	return false;
 }
@@ -316,7 +332,7 @@ static bool pass(const struct seg *s, struct fab_cable c, struct passing *v)
 {
 	const struct hw_port *out = hw_port(s, c.out), *in;
 
-	if ((out->enforce & ENFORCE_OUT) && !pkey_allowed(out, v->k->pkey))
+	if ((out->enforce & ENFORCE_OUT) && !pkey_goes_out(out, v->k->pkey))
 		return stop(s, v, c.out, HW_CTR_XMIT_CONSTRAINT);
 	if (c.in == SEG_NONE || v->k->payload > mtu_of(out)) {
 		if (v->count)
@@ -330,7 +346,7 @@ static bool pass(const struct seg *s, struct fab_cable c, struct passing *v)
 		count_pkts(s, c.in, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, v->k);
 	}
 	in = hw_port(s, c.in);
-	if ((in->enforce & ENFORCE_IN) && !pkey_allowed(in, v->k->pkey))
+	if ((in->enforce & ENFORCE_IN) && !pkey_comes_in(in, v->k->pkey))
 		return stop(s, v, c.in, HW_CTR_RCV_CONSTRAINT);
 	if (v->k->payload > mtu_of(in))
 		return stop(s, v, c.in, HW_CTR_RCV_ERRORS);

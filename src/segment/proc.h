@@ -24,6 +24,7 @@ enum seg_proc_state {
 };
 
 #define SEG_RINGS 32
+#define SEG_RING_KEYS 15u
 
 /* A thread at work on a send queue. */
 struct seg_ring {
@@ -32,8 +33,14 @@ struct seg_ring {
 	/* number of doorbells of send queues; only the entry's holder writes it */
 	_Atomic uint64_t rung;
 	struct seg_gate gate; /* gate of the thread's copies */
+	/*
+	 * The keys that the thread has looked up for its WQE, each stored before it is looked up. A
+	 * thread that takes another one away need not wait for a copy that takes long.
+	 */
+	_Atomic uint32_t nkeys; /* more than SEG_RING_KEYS: it may use any key */
+	_Atomic uint32_t key[SEG_RING_KEYS];
 };
-_Static_assert(sizeof(struct seg_ring) == 128, "cache lines of its own");
+_Static_assert(sizeof(struct seg_ring) == 256, "cache lines of its own");
 #define SEG_RING_BITS 25
 #define SEG_RING_WHO UINT64_C(0xffffff)
 /* the thread waits for others and uses nothing itself */

@@ -493,6 +493,8 @@ int shim_dev_open(uint32_t minor, int flags)
 		shim_enter(&old);
 		r = open_node(sys, minor, flags);
 		shim_leave(&old);
+		if (r == -EMFILE || r == -ENOMEM)
+			refused_limit("cannot open the device", r);
 		if (r != -EBUSY || !is_issm(minor))
 			return r;
 		if (flags & O_NONBLOCK)

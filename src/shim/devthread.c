@@ -5,6 +5,7 @@
  * the UAR pages and the doorbell records. It blocks all signals and does not keep the process
  * alive: it ends when the program's last thread has ended.
  */
+#include "shim/refused.h"
 #include "shim/shim.h"
 #include "shim/signals/sig.h"
 #include "shim/doorbell/fault.h"
@@ -254,6 +255,7 @@ int devthread_start(void)
 	r = devthread_create(devthread, s);
 	atomic_store(&state, r ? THREAD_NONE : THREAD_RUNS);
 	TRACE(LOG_SHIM, "device thread: %d", -r);
+	refused_limit("cannot start the device's thread", r);
 	return r;
 }
 

@@ -116,6 +116,8 @@ void refused_socket(int domain, int type, int protocol)
 {
 	int err = errno;
 
+	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && err == EMFILE && shim_on())
+		refused_limit("cannot list the devices", -err);
 	if (!TRACE_ON(LOG_SHIM) || !shim_on())
 		return;
 	for (size_t i = 0; i < sizeof(sockets) / sizeof(sockets[0]); i++)
@@ -137,6 +139,26 @@ void refused_join(int err)
 			    err == -EACCES ? "it is another user's" : "is it still up?");
 	if (err == -EACCES)
 		note_user();
+	else
+		refused_limit("cannot join the fabric", err);
+}
+
+void refused_limit(const char *what, int err)
+{
+	static const struct {
+		int err;
+		const char *hint;
+	} limits[] = {{-ENOMEM, "ulimit -v?"},
+		      {-EMFILE, "ulimit -n?"},
+		      {-EAGAIN, "ulimit -u?"},
+		      {-EPERM, "a filter of system calls?"},
+		      {-EACCES, "a filter of system calls?"}};
+	static _Atomic bool said;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (err == limits[i].err && !atomic_exchange(&said, true))
+			log_line(LOG_ERROR, "%s: %s (%s)", what, log_errno_name(-err),
+				 limits[i].hint);
 }
 
 /* ---- programs that lose the library */

@@ -12,6 +12,8 @@ void refused_path(const char *path);
 void refused_socket(int domain, int type, int protocol);
 /* This process cannot join its fabric: -errno. */
 void refused_join(int err);
+/* A limit or the host's policy keeps the program from the device: one line in each process. */
+void refused_limit(const char *what, int err);
 /*
  * A program is about to be executed: with its environment, does it keep the library? `path` may be
  * NULL; both may be bad pointers.

@@ -69,7 +69,7 @@ void sig_restore(const sigset_t *old);
  * (Re)install our SIGSEGV and SIGBUS handlers and keep the present ones as the program's. Raw
  * calls. Idempotent. No effect in poll mode: there the program's handlers stay in the kernel.
  */
-void sig_install(void);
+int sig_install(void);
 /* The constructor unblocks SIGSEGV and SIGBUS in the kernel (masks are inherited over exec). */
 void sig_init(void);
 /*

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +23,18 @@ static bool names_verb(const char *line)
 	size_t n = strlen(prog_verb);
 
 	return !strncmp(line, prog_verb, n) && !strncmp(line + n, ": ", 2);
+}
+
+const char *prog_why(int err)
+{
+	static char text[128];
+
+	snprintf(text, sizeof(text), "%s%s", strerror(err),
+		 err == EMFILE   ? " (ulimit -n?)"
+		 : err == ENOMEM ? " (ulimit -v?)"
+		 : err == EFBIG  ? " (ulimit -f?)"
+				 : "");
+	return text;
 }
 
 int prog_fail(const char *fmt, ...)

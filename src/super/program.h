@@ -10,6 +10,8 @@ enum {
 
 /* From now on messages name this command. */
 void prog_begin(const char *verb);
+/* strerror(), with the limit that the error may come from. */
+const char *prog_why(int err);
 /* Prints "softhca: COMMAND: ..." and a newline on standard error. Returns PROG_FAILED. */
 int prog_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -114,7 +114,7 @@ int runtime_open(struct runtime *rt, bool create)
 			chmod(path, 0700); /* the user's umask may take the owner's rights */
 		} else if (create && errno != EEXIST) {
 			return prog_fail("cannot make the runtime directory %s: %s", path,
-					 strerror(errno));
+					 prog_why(errno));
 		}
 		r = open_path(rt, path, chosen, &st, abs);
 	} while (create && r == -ENOENT && !is_dangling(path));
@@ -122,7 +122,7 @@ int runtime_open(struct runtime *rt, bool create)
 	if (r == -ENOENT && !create)
 		return -ENOENT;
 	if (r)
-		return prog_fail("cannot use the runtime directory %s: %s", path, strerror(-r));
+		return prog_fail("cannot use the runtime directory %s: %s", path, prog_why(-r));
 	if (st.st_uid != geteuid() || (st.st_mode & 022)) {
 		runtime_close(rt);
 		return prog_fail("the runtime directory %s must belong to this user and be "

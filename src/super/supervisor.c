@@ -37,10 +37,7 @@ static int make_segment(struct sup *sup, const struct topo *topo)
 	int r = seg_create(&sup->seg, sup->name);
 
 	if (r < 0)
-		return prog_fail("cannot make the fabric's shared memory: %s%s", strerror(-r),
-				 r == -ENOMEM  ? " (ulimit -v?)"
-				 : r == -EFBIG ? " (ulimit -f?)"
-					       : "");
+		return prog_fail("cannot make the fabric's shared memory: %s", prog_why(-r));
 	sup->seg.hdr->supervisor_pid = (uint32_t)getpid();
 	sup->fab.kept = &sup->kept;
 	r = topo ? fab_build(&sup->seg, topo, &sup->fab) : fab_create(&sup->seg, &sup->fab);
@@ -50,7 +47,7 @@ static int make_segment(struct sup *sup, const struct topo *topo)
 	if (r == -ENOSPC)
 		return prog_fail("a fabric cannot have so many hosts, adapters and ports");
 	if (r < 0)
-		return prog_fail("cannot make the fabric: %s", strerror(-r));
+		return prog_fail("cannot make the fabric: %s", prog_why(-r));
 	return sup_addresses(sup, topo);
 }
 
@@ -73,7 +70,7 @@ static int start_netns(struct sup *sup)
 	int r = sup->fab.netns ? netns_init(&sup->netns, seg_table(&sup->seg, SEG_T_HOST)->high + 1)
 			       : 0;
 
-	return r ? prog_fail("--netns: this machine refuses network namespaces: %s", strerror(-r))
+	return r ? prog_fail("--netns: this machine refuses network namespaces: %s", prog_why(-r))
 		 : 0;
 }
 
@@ -136,7 +133,7 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 	if (!r)
 		r = sup_listen(sup);
 	return r < 0 ? prog_fail("cannot make the fabric's files in %s: %s", sup->seg.dir,
-				 strerror(-r))
+				 prog_why(-r))
 		     : 0;
 }
 

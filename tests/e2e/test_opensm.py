@@ -242,6 +242,34 @@ class OpenSM(Case):
             out = self.ok(fab.run('smpquery', 'portinfo', '5', '2', options=H1))
             self.assertRegex(out, r'PartEnforceInb:\.*1\n')
 
+    def test_limited_members(self):
+        """OpenSM's default partition file, with switches that enforce it: limited members talk to full ones."""
+        conf = self.file('partitions', 'Default=0x7fff, ipoib: ALL=limited, SELF=full;\n')
+        full, limited = '1', '2'  # LIDs
+        h3 = ('--host', 'h3')
+        with Fabric('--topo', 'star:4', '--sm', 'none') as fab:
+            sm = self.opensm(fab, '-P', conf)
+            self.wait_log(sm, 'SUBNET UP')
+            out = self.ok(fab.run('smpquery', 'portinfo', '5', '2', options=H1))
+            self.assertRegex(out, r'PartEnforceInb:\.*1\n')
+            for lid, host in (full, H2), (limited, H1):
+                self.assertIn('PortXmitData', self.ok(fab.run('perfquery', '-t', '10000', lid, options=host)))
+                server = fab.start('ibping', '-S', options=H1 if host == H2 else H2)
+                wait_for(lambda lid=lid, host=host: fab.run('ibping', '-c', '1', '-t', '500', lid,
+                                                            options=host).status == 0, 'ibping to answer')
+                server.kill()
+            self.ok(fab.run('saquery', 'PR', options=H2))
+            lat = ('ib_send_lat', '-F', '-n', '10')
+            self.pair(fab, lat, options=(H1, H2))
+            self.pair(fab, lat, options=(H2, H1))
+            # Two limited members: dropped by the switch in front of the receiver.
+            srv, cli = self.start_pair(fab, *lat, options=(H2, h3))
+            self.assertNotEqual(cli.finish().status, 0)
+            srv.kill()
+            out = self.ok(fab.run('perfquery', '-t', '10000', '5', '2', options=H1))
+            self.assertRegex(out, r'PortXmitConstraintErrors:\.*[1-9]')
+            sm.kill()
+
     def said(self, running):
         with open(f'/proc/self/fd/{running.file.fileno()}') as f:
             return f.read()

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -427,6 +428,49 @@ static int refused(int argc, char **argv)
 	return status;
 }
 
+/*
+ * A filter keeps the program from the device: it gets an error, and the library says why. Argument:
+ * `thread` (clone3 as in Docker before 20.10.10), `handler`, or `killed` by process_vm_writev.
+ */
+static int says_why(int argc, char **argv)
+{
+	struct sock_filter thread[] = {LOAD(nr), EQUAL(SYS_clone3, 0, 1),
+				       ANSWER(SECCOMP_RET_ERRNO | EPERM),
+				       ANSWER(SECCOMP_RET_ALLOW)};
+	struct sock_filter handler[] = {LOAD(nr),
+					EQUAL(SYS_rt_sigaction, 0, 5),
+					LOAD(args[0]),
+					EQUAL(SIGSEGV, 0, 3),
+					LOAD(args[1]),
+					EQUAL(0, 1, 0),
+					ANSWER(SECCOMP_RET_ERRNO | EPERM),
+					ANSWER(SECCOMP_RET_ALLOW)};
+	struct sock_filter killed[] = {LOAD(nr), EQUAL(SYS_process_vm_writev, 0, 1),
+				       ANSWER(SECCOMP_RET_KILL_PROCESS), ANSWER(SECCOMP_RET_ALLOW)};
+	struct rc_end e = {0};
+	int sp[2];
+
+	CHECK(argc == 2 && !socketpair(AF_UNIX, SOCK_STREAM, 0, sp));
+	if (!strcmp(argv[1], "thread"))
+		filter(thread, sizeof(thread) / sizeof(thread[0]));
+	else if (!strcmp(argv[1], "handler"))
+		filter(handler, sizeof(handler) / sizeof(handler[0]));
+	else if (!fork()) {
+		rc_make(&e, NULL, 3 * SIZE, 0);
+		rc_exchange(&e, sp[1]);
+		rc_sync(sp[1]);
+		rc_sync(sp[1]); /* the other end dies */
+		_exit(0);
+	} else
+		filter(killed, sizeof(killed) / sizeof(killed[0]));
+	close(sp[1]);
+	rc_make(&e, NULL, 3 * SIZE, 0);
+	rc_exchange(&e, sp[0]);
+	rc_sync(sp[0]);
+	rc_write(&e, 0, SIZE, 0);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rc_case cases[] = {
@@ -434,6 +478,7 @@ int main(int argc, char **argv)
 		{"no_process_vm", no_process_vm},
 		{"one_call", one_call},
 		{"refused", refused},
+		{"says_why", says_why},
 		{"first_thread_ends", first_thread_ends},
 		{NULL, NULL},
 	};

@@ -4,8 +4,14 @@
 #include "util/test_time.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #define MSG 64u
@@ -202,6 +208,37 @@ void rc_pair_loop(struct rc_pair *p, unsigned int n)
 			DIE("receive %u: %s", i, ibv_wc_status_str(wc.status));
 		CHECK(!memcmp(p->a.buf, p->b.buf, MSG));
 	}
+}
+
+int rc_lazy_page(uint8_t *p)
+{
+	struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_THREAD_ID};
+	struct uffdio_register reg = {.range.len = 4096, .mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	reg.range.start = (uintptr_t)p;
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &reg))
+		return -1;
+	CHECK(!madvise(p, 4096, MADV_DONTNEED));
+	return fd;
+}
+
+pid_t rc_page_touched(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct uffd_msg m;
+
+	if (poll(&p, 1, RC_HANGS * 1000) != 1 || read(fd, &m, sizeof(m)) != sizeof(m))
+		DIE("the peer does not write");
+	CHECK(m.event == UFFD_EVENT_PAGEFAULT);
+	return (pid_t)m.arg.pagefault.feat.ptid;
+}
+
+void rc_page_arrives(int fd, uint8_t *p)
+{
+	struct uffdio_zeropage z = {.range = {(uintptr_t)p, 4096}};
+
+	CHECK(!ioctl(fd, UFFDIO_ZEROPAGE, &z));
 }
 
 int rc_main(const struct rc_case *c, int argc, char **argv)

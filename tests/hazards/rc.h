@@ -75,6 +75,14 @@ double rc_own(void);
 /* The letter of a thread's state: 'S' sleeps, in the call that is to be woken or interrupted. */
 char rc_state(pid_t tid);
 
+/*
+ * From now on the page is missing (userfaultfd): touching it waits for rc_page_arrives(). Returns a
+ * descriptor, or -1: not available here.
+ */
+int rc_lazy_page(uint8_t *p);
+pid_t rc_page_touched(int fd); /* the thread that waits for the page */
+void rc_page_arrives(int fd, uint8_t *p);
+
 /* Two ends in one process. */
 struct rc_pair {
 	struct rc_end a, b;

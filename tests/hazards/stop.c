@@ -6,12 +6,9 @@
 #include "rc.h"
 
 #include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -215,39 +212,6 @@ static void sender(int sock)
 	_exit(0);
 }
 
-/* From now on the page is missing: touching it waits for page_arrives(). -1: not available here. */
-static int lazy_page(uint8_t *p)
-{
-	struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_THREAD_ID};
-	struct uffdio_register reg = {.range.len = 4096, .mode = UFFDIO_REGISTER_MODE_MISSING};
-	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
-
-	reg.range.start = (uintptr_t)p;
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &reg))
-		return -1;
-	CHECK(!madvise(p, 4096, MADV_DONTNEED));
-	return fd;
-}
-
-/* Find the thread that waits for the page. */
-static pid_t page_touched(int fd)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	struct uffd_msg m;
-
-	if (poll(&p, 1, RC_HANGS * 1000) != 1 || read(fd, &m, sizeof(m)) != sizeof(m))
-		DIE("the peer does not write");
-	CHECK(m.event == UFFD_EVENT_PAGEFAULT);
-	return (pid_t)m.arg.pagefault.feat.ptid;
-}
-
-static void page_arrives(int fd, uint8_t *p)
-{
-	struct uffdio_zeropage z = {.range = {(uintptr_t)p, 4096}};
-
-	CHECK(!ioctl(fd, UFFDIO_ZEROPAGE, &z));
-}
-
 static volatile sig_atomic_t ticks;
 
 static void on_alarm(int sig)
@@ -304,7 +268,7 @@ static int held_round(void)
 	if (!pid)
 		sender(sp[1]);
 	rc_make(&e, NULL, 8192, 0);
-	fd = lazy_page(e.buf);
+	fd = rc_lazy_page(e.buf);
 	if (fd < 0) {
 		kill(pid, SIGKILL);
 		return -1;
@@ -317,8 +281,8 @@ static int held_round(void)
 	 * polled doorbells another thread may take it, and this one would go on until that has a
 	 * processor.
 	 */
-	CHECK(!syscall(SYS_tgkill, pid, page_touched(fd), SIGSTOP));
-	page_arrives(fd, e.buf);
+	CHECK(!syscall(SYS_tgkill, pid, rc_page_touched(fd), SIGSTOP));
+	rc_page_arrives(fd, e.buf);
 	CHECK(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
 	received = beside_a_stopped_peer(&e);
 	CHECK(!kill(pid, SIGCONT));

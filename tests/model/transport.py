@@ -343,10 +343,10 @@ class Transport:
         if wr['op'] == 'SEND_INV':
             obj, tag = wr['invey']
             if self.invalidate(to, obj, tag, LOC_ACCESS):
-                # IBA 9.9.6.3: class J, the requester does not learn of it.
+                # IBA 9.9.6.3: class J, neither ACK nor NAK. A DCT goes on.
                 self.received(to, cq, recv, LOC_ACCESS)
                 self.fail(to)
-                return SUCCESS
+                return SUCCESS if to.type == 'DCT' else DROP
         inv = None
         if wr['op'] == 'SEND_INV':
             inv = f'{obj.name}:{tag}'

@@ -5,6 +5,7 @@
 #include "segment/mem.h"
 #include "segment/proc.h"
 #include "shim/files/fdtab.h"
+#include "shim/refused.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
 #include "shim/for_tests.h"
@@ -134,6 +135,10 @@ static void work(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 		if (mem_guarded_copy(buf, (void *)0x10000, 8) != -EFAULT)
 			fake.wrong++;
 	}
+	if (what & FAKE_TERM)
+		sys_raw(SYS_kill, sys_getpid(), SIGTERM, 0, 0, 0, 0);
+	if (what & FAKE_STAY)
+		sys_raw(SYS_exit_group, 97, 0, 0, 0, 0, 0);
 	if (what & FAKE_PARK)
 		seg_proc(s, s->self)->parked = 1;
 	n = atomic_fetch_add(&fake.count, 1);
@@ -163,6 +168,10 @@ uint64_t umad_run_due(struct seg *s)
 }
 
 void ucma_lost(struct seg *s)
+{
+}
+
+void refused_limit(const char *what, int err)
 {
 }
 

@@ -20,7 +20,9 @@ enum fake_work {
 	FAKE_FAULT = 1, /* every doorbell makes a guarded copy of an unmapped page */
 	FAKE_DEEP = 2,  /* every doorbell uses 48 KiB of stack */
 	FAKE_NOTHING = 4,
-	FAKE_PARK = 8, /* leaves work for the device thread */
+	FAKE_PARK = 8,  /* leaves work for the device thread */
+	FAKE_TERM = 16, /* every doorbell sends SIGTERM to the process before it does its work */
+	FAKE_STAY = 32, /* no doorbell comes to its end: the process would exit */
 };
 
 void *fake_map(uint32_t uar);

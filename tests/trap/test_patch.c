@@ -628,6 +628,16 @@ static void while_others_ring(void)
 	CHECK(intrusions == 0);
 }
 
+/* What would end the program is not kept out with the signals that it handles (test_signals.c). */
+static void dies_in_a_doorbell(void)
+{
+	tick_code = hot_store();
+	signal(SIGALRM, on_tick);
+	((store_fn *)tick_code)(1, bell);
+	fake_work(FAKE_TERM | FAKE_STAY);
+	((store_fn *)tick_code)(1, bell);
+}
+
 static sigjmp_buf out;
 static volatile int jumps;
 
@@ -794,6 +804,10 @@ OK(by_sigset)
 OK(by_syscall)
 OK(by_the_bare_instruction)
 OK(while_others_ring)
+static void dies_in_a_doorbell_(void **state)
+{
+	assert_child_killed(dies_in_a_doorbell, SIGTERM);
+}
 OK(handlers_that_jump_out)
 OK(queued_signals_come_in_order)
 static void default_action_after_reset_(void **state)
@@ -835,6 +849,7 @@ int main(int argc, char **argv)
 		T(by_syscall_),
 		T(by_the_bare_instruction_),
 		T(while_others_ring_),
+		T(dies_in_a_doorbell_),
 		T(handlers_that_jump_out_),
 		T(queued_signals_come_in_order_),
 		T(default_action_after_reset_),

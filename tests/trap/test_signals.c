@@ -357,6 +357,64 @@ static void dies_of_a_sent_signal(void)
 	kill(getpid(), SIGSEGV);
 }
 
+/*
+ * A copy waits for a page fault of the peer, so its doorbell does not end: what ends a program ends
+ * it there.
+ */
+static void dies_inside(void)
+{
+	ring(page);
+	fake_work(FAKE_TERM | FAKE_STAY);
+	ring(page);
+}
+
+static void dies_in_a_doorbell(void)
+{
+	dies_inside();
+}
+
+static void dies_in_a_doorbell_although_it_has_handlers(void)
+{
+	signal(SIGINT, count);
+	signal(SIGUSR1, count);
+	signal(SIGCHLD, count);
+	dies_inside();
+}
+
+static volatile int was_inside;
+
+static void note_inside(int sig)
+{
+	calls++;
+	was_inside |= fake_inside();
+	was_inside |= fake_count() != (uint32_t)calls;
+}
+
+static void handles_a_signal_after_the_doorbell(void)
+{
+	fake_work(FAKE_TERM);
+	signal(SIGTERM, note_inside);
+	for (int i = 1; i <= 100; i++) {
+		ring(page);
+		CHECK(calls == i && !was_inside);
+	}
+}
+
+static void a_mask_keeps_a_signal_out(void)
+{
+	sigset_t s, p;
+
+	sigemptyset(&s);
+	sigaddset(&s, SIGTERM);
+	sigprocmask(SIG_BLOCK, &s, NULL);
+	fake_work(FAKE_TERM);
+	for (uint32_t i = 1; i <= 100; i++) {
+		ring(page);
+		CHECK(fake_count() == i);
+	}
+	CHECK(!sigpending(&p) && sigismember(&p, SIGTERM));
+}
+
 static void ignores_a_sent_signal(void)
 {
 	signal(SIGSEGV, SIG_IGN);
@@ -675,6 +733,10 @@ OK(catches_its_stack_overflow)
 KILLED(dies_of_its_stack_overflow, SIGSEGV)
 OK(gets_sent_signals)
 KILLED(dies_of_a_sent_signal, SIGSEGV)
+KILLED(dies_in_a_doorbell, SIGTERM)
+KILLED(dies_in_a_doorbell_although_it_has_handlers, SIGTERM)
+OK(handles_a_signal_after_the_doorbell)
+OK(a_mask_keeps_a_signal_out)
 OK(ignores_a_sent_signal)
 OK(a_blocked_sent_signal_waits)
 KILLED(abort_still_aborts, SIGABRT)
@@ -711,6 +773,10 @@ int main(int argc, char **argv)
 		T(dies_of_its_stack_overflow),
 		T(gets_sent_signals),
 		T(dies_of_a_sent_signal),
+		T(dies_in_a_doorbell),
+		T(dies_in_a_doorbell_although_it_has_handlers),
+		T(handles_a_signal_after_the_doorbell),
+		T(a_mask_keeps_a_signal_out),
 		T(ignores_a_sent_signal),
 		T(a_blocked_sent_signal_waits),
 		T(abort_still_aborts),

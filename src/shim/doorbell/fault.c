@@ -517,6 +517,7 @@ static bool trap_handle(siginfo_t *si, void *ucontext)
 	top = stack_get(&n);
 	if (!top)
 		return false;
+	stack_open(n);
 	stack_call(&t, trap_run, top);
 	stack_put(n);
 	if (!t.done && uc->uc_stack.ss_size) /* the program's handler finds its stack armed */

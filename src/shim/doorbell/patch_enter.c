@@ -12,7 +12,7 @@
 
 static bool block(struct patch_frame *f)
 {
-	uint64_t set = ~SIG_SYNC;
+	uint64_t set = sig_kept_out();
 
 	f->blocked = !sys_raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&set, (long)&f->mask, 8, 0, 0);
 	return f->blocked;
@@ -24,40 +24,25 @@ static void unblock(const struct patch_frame *f)
 		sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&f->mask, 0, 8, 0, 0);
 }
 
-static void *take_stack(struct patch_frame *f)
-{
-	uint32_t n;
-	char *top = stack_get(&n);
-
-	f->stack = (uint16_t)n;
-	return top;
-}
-
 /*
  * No handler of the program may run inside the engine: it could ring, or leave by siglongjmp(). If
- * the program has none, no signal is blocked. The stack is taken first: a thread that installs the
- * first handler sees that it is in use and waits (sig_note_handler).
+ * the program has none, no signal is blocked. The stack is taken first: a thread that installs a
+ * handler sees that it is in use and waits (sig_note_handler).
  */
 static void *enter(struct patch_frame *f)
 {
-	void *top;
+	uint32_t n;
+	void *top = stack_get(&n);
 
 	f->blocked = false;
-	if (!sig_handlers()) {
-		top = take_stack(f);
-		if (!top)
-			return NULL;
-		stack_open(f->stack);
-		if (!sig_handlers())
-			return top;
-		stack_put(f->stack);
-	}
-	if (!block(f))
-		return NULL;
-	top = take_stack(f);
+	f->stack = (uint16_t)n;
 	if (!top)
-		unblock(f);
-	return top;
+		return NULL;
+	stack_open(n);
+	if (!sig_handlers() || block(f))
+		return top;
+	stack_put(n);
+	return NULL;
 }
 
 void *patch_enter(struct patch_frame *f)

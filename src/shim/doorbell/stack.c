@@ -16,7 +16,8 @@
 enum { BUSY_NOT, BUSY, BUSY_OPEN };
 
 static struct {
-	_Atomic uint32_t busy; /* BUSY_* */
+	_Atomic uint32_t busy;   /* BUSY_* */
+	_Atomic uint32_t opened; /* how often, so that a waiter tells one holder from the next */
 	_Atomic(char *) base;
 } __attribute__((aligned(64))) pool[STACK_MAX];
 
@@ -89,17 +90,25 @@ void stack_put(uint32_t n)
 
 void stack_open(uint32_t n)
 {
+	uint32_t was = atomic_load_explicit(&pool[n].opened, memory_order_relaxed);
+
+	atomic_store_explicit(&pool[n].opened, was + 1, memory_order_relaxed);
 	atomic_exchange(&pool[n].busy, BUSY_OPEN);
 }
 
 void stack_wait_open(void)
 {
-	for (uint32_t i = 0, tries = 0; i < STACK_MAX; i++)
-		for (; atomic_load(&pool[i].busy) == BUSY_OPEN && tries < 20000; tries++) {
+	for (uint32_t i = 0, tries = 0; i < STACK_MAX; i++) {
+		uint32_t was = atomic_load(&pool[i].opened);
+
+		for (; atomic_load(&pool[i].busy) == BUSY_OPEN &&
+		       atomic_load(&pool[i].opened) == was && tries < 20000;
+		     tries++) {
 			struct timespec ts = {0, 50000};
 
 			sys_raw(SYS_nanosleep, (long)&ts, 0, 0, 0, 0, 0);
 		}
+	}
 }
 
 int stack_prepare(void)

@@ -22,8 +22,8 @@ int stack_prepare(void);
 void *stack_get(uint32_t *n);
 void stack_put(uint32_t n);
 /*
- * Says that the holder does not block signals: see stack_wait_open(). Ordered before the caller's
- * next reads.
+ * Says that the holder does not block all signals: see stack_wait_open(). Ordered before the
+ * caller's next reads.
  */
 void stack_open(uint32_t n);
 /*

@@ -7,6 +7,7 @@
  * that the device thread empties. Both are shared and anonymous: a fork child has the same page, as
  * with hardware, and a doorbell left in it is taken by exactly one of parent and child.
  */
+#include "shim/refused.h"
 #include "shim/shim.h"
 #include "shim/files/fdtab.h"
 #include "shim/doorbell/patch.h"
@@ -331,7 +332,10 @@ static int prepare(bool poll)
 			return r;
 		trap_init();
 		patch_init();
-		sig_install();
+		r = sig_install();
+		refused_limit("cannot handle SIGSEGV, only --doorbell poll works", r);
+		if (r)
+			return r;
 	}
 	return devthread_start();
 }

@@ -79,25 +79,28 @@ static int raw_action_program(int sig, const struct sig_kaction *new, struct sig
  * SA_NODEFER and no SIGSEGV in the mask: a fault inside the engine (a guarded copy) must be
  * delivered. SA_RESTART follows the program's choice: a sent SIGSEGV may interrupt a system call.
  */
-static void install_one(int i)
+static int install_one(int i)
 {
 	struct sig_kaction k = {
 		.handler = (void *)sig_entry,
 		.flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTORER |
 			 (prog.act[i].flags & SA_RESTART),
 		.restorer = sig_return,
-		.mask = ~SIG_SYNC,
+		.mask = sig_kept_out(),
 	};
 
-	raw_action(fault_sig[i], &k, NULL);
+	return raw_action(fault_sig[i], &k, NULL);
 }
 
-void sig_install(void)
+int sig_install(void)
 {
 	uint64_t old;
+	int r = 0;
 
 	if (uar_poll_mode())
-		return;
+		return 0;
+	if (!atomic_load(&prog.installed))
+		sig_note_caught();
 	old = prog_lock();
 	for (int i = 0; i < SIG_FAULTS; i++) {
 		struct sig_kaction cur;
@@ -106,12 +109,14 @@ void sig_install(void)
 			cur.mask = sig_mask_to_program(cur.mask);
 			prog.act[i] = cur;
 		}
-		install_one(i);
+		r = install_one(i) ?: r;
 	}
-	atomic_store(&prog.installed, true);
+	if (!r)
+		atomic_store(&prog.installed, true);
 	prog_unlock();
-	mem_guard_armed = true;
+	mem_guard_armed |= !r;
 	sig_raw_setmask(sig_mask_to_kernel(old));
+	return r;
 }
 
 void sig_init(void)
@@ -191,6 +196,37 @@ static void wait_unblocked(void)
 		sys_raw(SYS_nanosleep, (long)&ts, 0, 0, 0, 0, 0);
 }
 
+/* The signals whose default action ends the program. SIGSTKFLT and SIGRTMAX are stand-ins. */
+#define REALTIME ((sig_bit(64) - 1) & ~(sig_bit(34) - 1))
+#define FATAL                                                                        \
+	(sig_bit(SIGHUP) | sig_bit(SIGINT) | sig_bit(SIGQUIT) | sig_bit(SIGUSR1) |   \
+	 sig_bit(SIGUSR2) | sig_bit(SIGPIPE) | sig_bit(SIGALRM) | sig_bit(SIGTERM) | \
+	 sig_bit(SIGVTALRM) | sig_bit(SIGPROF) | sig_bit(SIGIO) | sig_bit(SIGPWR) |  \
+	 sig_bit(SIGXCPU) | sig_bit(SIGXFSZ) | REALTIME)
+
+/* Those for which the program has, or once had, a handler. */
+static _Atomic uint64_t caught;
+
+uint64_t sig_kept_out(void)
+{
+	return ~SIG_SYNC & ~(FATAL & ~atomic_load(&caught));
+}
+
+/* The kernel blocks these signals, too, in doorbells that fault from now on. */
+static void keep_out(uint64_t bits)
+{
+	uint64_t old;
+
+	atomic_fetch_or(&caught, bits);
+	if (!atomic_load(&prog.installed))
+		return;
+	old = prog_lock();
+	for (int i = 0; i < SIG_FAULTS; i++)
+		install_one(i);
+	prog_unlock();
+	sig_raw_setmask(old);
+}
+
 /*
  * Returns when no doorbell is in progress that does not know of the program's handlers. Several
  * threads may wait at once.
@@ -210,6 +246,10 @@ void sig_note_handler(int sig, const void *handler)
 	if (handler == (void *)SIG_DFL || handler == (void *)SIG_IGN || sig < 1 || sig > 64 ||
 	    (SIG_SYNC & sig_bit(sig)))
 		return;
+	if (FATAL & sig_bit(sig) & ~atomic_load(&caught) && shim_owns_tables()) {
+		keep_out(sig_bit(sig));
+		stack_wait_open();
+	}
 	sig_note();
 }
 
@@ -229,15 +269,19 @@ void sig_note_caught(void)
 				*/
 			       << 31;
 	char buf[4096], *p;
-	uint64_t caught = 0;
+	uint64_t have = 0;
 
 	sys_read_text("/proc/self/status", buf, sizeof(buf));
 	p = strstr(buf, "SigCgt:");
 	for (p = p ? p + 7 : NULL; p && (*p == '\t' || *p == ' '); p++)
 		;
 	for (int n = 0; p && n < 16; n++, p++)
-		caught = caught << 4 | (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
-	if (!p || (caught & ~(SIG_SYNC | glibc)))
+		have = have << 4 | (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
+	if (!p)
+		have = ~UINT64_C(0);
+	if (FATAL & have & ~atomic_load(&caught))
+		keep_out(have);
+	if (have & ~(SIG_SYNC | glibc))
 		atomic_store(&sig_handler_state, HANDLERS_HERE);
 }
 

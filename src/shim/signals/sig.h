@@ -95,6 +95,11 @@ static inline bool sig_handlers(void)
 	return atomic_load(&sig_handler_state) != 0;
 }
 /*
+ * The signals that are blocked in the engine: not those that would end the program, because a
+ * thread may be kept in a copy until a peer's page fault is resolved, and can only die there.
+ */
+uint64_t sig_kept_out(void);
+/*
  * Called before the kernel gets a handler of the program, or before threads may be interrupted;
  * permanent. Returns when no doorbell is in progress that started without knowing it.
  */
