@@ -130,7 +130,7 @@ enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access)
 				  LAYOUT_GET(wqe_data, seg, addr), n ? n : UINT64_C(1) << 31,
 				  r->qp->pdn, r->qpn, access);
 		if (why)
-			return why;
+			return access & HW_ACC_LOCAL_WRITE ? sgl_scatter_why(why) : why;
 		off += WQE_SEG;
 	}
 	return ENG_W_NONE;

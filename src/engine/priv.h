@@ -62,6 +62,7 @@ enum eng_out {
 /* The reason for a failure: a row of eng_failures[] (state.c). */
 enum eng_why {
 	ENG_W_NONE,
+	ENG_W_FLUSHED_FIRST,
 	ENG_W_FLUSHED_SQ,
 	ENG_W_FLUSHED_RQ,
 	ENG_W_WQE_MALFORMED,
@@ -74,6 +75,9 @@ enum eng_why {
 	ENG_W_LKEY,
 	ENG_W_LKEY_ACCESS,
 	ENG_W_LKEY_RANGE,
+	ENG_W_SCATTER_KEY,
+	ENG_W_SCATTER_ACCESS,
+	ENG_W_SCATTER_RANGE,
 	ENG_W_LOCAL_FAULT,
 	ENG_W_RKEY,
 	ENG_W_RKEY_RANGE,
@@ -84,7 +88,6 @@ enum eng_why {
 	ENG_W_REMOTE_ALIGN,
 	ENG_W_REMOTE_OP,
 	ENG_W_REMOTE_REFUSED,
-	ENG_W_RECV_LKEY,
 	ENG_W_RECV_LENGTH,
 	ENG_W_RECV_INVALIDATE,
 	ENG_W_RECV_ACCESS,
@@ -231,6 +234,15 @@ void sgl_skip(struct eng_sgl *l, uint64_t n);
  */
 enum { ENG_SLOT_KEY = 0xfffffffe, ENG_SLOT_VOID = 0xfffffffd, ENG_SLOT_SIG = 0xfffffffc };
 int sgl_add_special(struct eng_sgl *l, struct mem_slot mem, uint64_t va, uint64_t len);
+/* The reason for a receive or an answer, whose memory is written to, of one for a key that is read.
+ */
+static inline enum eng_why sgl_scatter_why(enum eng_why why)
+{
+	return why == ENG_W_LKEY          ? ENG_W_SCATTER_KEY
+	       : why == ENG_W_LKEY_ACCESS ? ENG_W_SCATTER_ACCESS
+	       : why == ENG_W_LKEY_RANGE  ? ENG_W_SCATTER_RANGE
+					  : why;
+}
 /*
  * Add the range [addr, addr + len) of a key to a list. ENG_W_NONE, or the error: ENG_W_LKEY,
  * ENG_W_LKEY_ACCESS, ENG_W_LKEY_RANGE (for rkeys the caller maps them to remote errors). The memory
@@ -811,6 +823,8 @@ bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int 
 void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note);
 /* Under sq_lock: write WR_FLUSH_ERR for every posted send WQE. False: not finished, parked. */
 bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+/* Counts the error completion of a send that was not executed. */
+void sq_count_flushed(struct seg *s, const struct hw_qp *qp, enum eng_why why);
 /* Under rq_lock: the same for receives, or raise LAST_WQE_REACHED. */
 bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* The same, taking rq_lock; pending if the lock cannot be taken. */

@@ -57,26 +57,25 @@ bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 static enum eng_out rc_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
 {
 	r->why = why;
-	/* UC drops it: RESPST_ERR_RKEY_VIOLATION of rxe_resp.c, rvt_rkey_ok() in hfi1_uc_rcv(). */
-	if ((eng_acks(r->transport) || event != IBV_EVENT_QP_ACCESS_ERR) &&
+	/*
+	 * UC drops it: check_op_valid() and RESPST_ERR_RKEY_VIOLATION of rxe_resp.c, rvt_rkey_ok()
+	 * in hfi1_uc_rcv().
+	 */
+	if ((eng_acks(r->transport) || event == IBV_EVENT_QP_FATAL) &&
 	    !resp_fail(r->s, peer, r->dest, event))
 		return ENG_AGAIN;
-	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
-		eng_count(r->s, peer, HW_QC_RESP_REMOTE_ACCESS_ERRORS);
 	TRACE(LOG_CQE, "qp %x refuses a request of qp %x: %s", r->dest, r->qpn,
 	      eng_failures[why].text);
 	return ENG_FAILED;
 }
 
 /* Add the memory of the request's rkey to r->remote, or return the reason for a refusal. */
-static enum eng_why remote_key(struct eng_run *r, bool allowed, uint32_t access)
+static enum eng_why remote_key(struct eng_run *r, uint32_t access)
 {
 	const uint8_t *ra = r->wqe + r->hdr;
 	enum eng_why why;
 
 	sgl_init(&r->remote);
-	if (!allowed)
-		return ENG_W_QP_ACCESS;
 	if (!r->local.len) /* the keys of empty messages are not checked */
 		return ENG_W_NONE;
 	why = sgl_add_key(r->s, &r->remote, LAYOUT_GET32(wqe_raddr, ra, rkey),
@@ -87,10 +86,18 @@ static enum eng_why remote_key(struct eng_run *r, bool allowed, uint32_t access)
 					  : ENG_W_RKEY;
 }
 
-static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, bool allowed,
-				  uint32_t access)
+/*
+ * The QP does not allow the operation: an invalid request, also where the key would be wrong, too
+ * (as ConnectX-5 and -6 answer, and check_op_valid() of rxe_resp.c).
+ */
+static enum eng_out not_allowed(struct eng_run *r, struct hw_qp *peer)
 {
-	enum eng_why why = remote_key(r, allowed, access);
+	return rc_refuse(r, peer, ENG_W_QP_ACCESS, IBV_EVENT_QP_REQ_ERR);
+}
+
+static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, uint32_t access)
+{
+	enum eng_why why = remote_key(r, access);
 
 	return why ? rc_refuse(r, peer, why, IBV_EVENT_QP_ACCESS_ERR) : ENG_DONE;
 }
@@ -136,10 +143,8 @@ static enum eng_out refuse_received(struct eng_run *r, struct hw_qp *peer,
 {
 	enum eng_out out = resp_recv_error(r, peer, r->dest, rv, ENG_W_RECV_ACCESS);
 
-	if (out == ENG_FAILED) {
-		eng_count(r->s, peer, HW_QC_RESP_REMOTE_ACCESS_ERRORS);
+	if (out == ENG_FAILED)
 		r->why = why;
-	}
 	return out;
 }
 
@@ -221,8 +226,10 @@ enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_
 	enum eng_out out;
 	int rc;
 
+	if (writes && !peer->rwe)
+		return not_allowed(r, peer);
 	if (writes && several) {
-		out = remote_memory(r, peer, peer->rwe, HW_ACC_REMOTE_WRITE);
+		out = remote_memory(r, peer, HW_ACC_REMOTE_WRITE);
 		if (out != ENG_DONE)
 			return out;
 	}
@@ -242,7 +249,7 @@ enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_
 				 IBV_EVENT_QP_FATAL);
 	if (!writes)
 		return receive_send(r, peer, op, &rv);
-	why = several ? ENG_W_NONE : remote_key(r, peer->rwe, HW_ACC_REMOTE_WRITE);
+	why = several ? ENG_W_NONE : remote_key(r, HW_ACC_REMOTE_WRITE);
 	return why ? refuse_received(r, peer, &rv, why) : rc_deliver(r, peer, op, &rv);
 }
 
@@ -266,9 +273,12 @@ static int scatter(struct eng_run *r)
 
 static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 {
-	enum eng_out out = remote_memory(r, peer, peer->rre, HW_ACC_REMOTE_READ);
+	enum eng_out out;
 	int rc;
 
+	if (!peer->rre)
+		return not_allowed(r, peer);
+	out = remote_memory(r, peer, HW_ACC_REMOTE_READ);
 	if (out != ENG_DONE)
 		return out;
 	rc = scatter(r);
@@ -284,13 +294,14 @@ static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 {
 	uint64_t va = LAYOUT_GET(wqe_raddr, r->wqe + r->hdr, va);
-	bool allowed = peer->rae && peer->atomic_mode;
 	enum eng_out out;
 	int rc;
 
-	if (allowed && va % r->atomic.size)
+	if (!peer->rae || !peer->atomic_mode)
+		return not_allowed(r, peer);
+	if (va % r->atomic.size)
 		return rc_refuse(r, peer, ENG_W_REMOTE_ALIGN, IBV_EVENT_QP_REQ_ERR);
-	out = remote_memory(r, peer, allowed, HW_ACC_ATOMIC);
+	out = remote_memory(r, peer, HW_ACC_ATOMIC);
 	if (out != ENG_DONE)
 		return out;
 	rc = atomic_perform(r);
@@ -325,7 +336,9 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 	if (op->cqe)
 		return rc_receive(r, peer, op);
 	if (op->kind == ENG_K_WRITE) {
-		out = remote_memory(r, peer, peer->rwe, HW_ACC_REMOTE_WRITE);
+		if (!peer->rwe)
+			return not_allowed(r, peer);
+		out = remote_memory(r, peer, HW_ACC_REMOTE_WRITE);
 		return out != ENG_DONE ? out
 				       : copied(r, peer, sgl_copy_gated(r, &r->remote, &r->local));
 	}
@@ -402,6 +415,13 @@ static bool has_wrong_packets(const struct eng_run *r, const struct hw_qp *peer,
 	return r->local.len > (own < theirs ? own : theirs);
 }
 
+/* Cards count requests that a key refuses, and not those that the QP does not allow. */
+static bool came_to_its_key(const struct eng_run *r, enum eng_out out)
+{
+	return out == ENG_DONE ||
+	       (out == ENG_FAILED && eng_failures[r->why].syndrome == CQE_SYND_REMOTE_ACCESS);
+}
+
 static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	const struct eng_transport *t = r->transport;
@@ -428,13 +448,13 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	out = perform(r, peer, op);
 	if (out == ENG_RNR)
 		eng_count(r->s, peer, HW_QC_OUT_OF_BUFFER);
-	if (out != ENG_DONE)
-		return out;
-	if (op->kind != ENG_K_SEND)
+	if (op->kind != ENG_K_SEND && came_to_its_key(r, out))
 		eng_count(r->s, peer,
 			  op->kind == ENG_K_WRITE  ? HW_QC_RX_WRITE_REQUESTS
 			  : op->kind == ENG_K_READ ? HW_QC_RX_READ_REQUESTS
 						   : HW_QC_RX_ATOMIC_REQUESTS);
+	if (out != ENG_DONE)
+		return out;
 	if (__builtin_expect(atomic_load_explicit(&peer->state, memory_order_relaxed) ==
 				     PRM_QP_STATE_RTR,
 			     0) &&

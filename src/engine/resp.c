@@ -219,8 +219,7 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	struct eng_cqe c;
 	int rc;
 
-	if (why == ENG_W_LKEY)
-		why = ENG_W_RECV_LKEY;
+	why = sgl_scatter_why(why);
 	TRACE(LOG_CQE, "qp %x: receive %u: %s", qpn, rv->index, eng_failures[why].text);
 	if (__builtin_expect(r->app_op, 0)) { /* programs do not count it as unexpected */
 		tm_settle(r->s, qp, qpn, false);

@@ -241,8 +241,7 @@ static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 
 static bool sq_flush_stream(struct eng_run *r)
 {
-	hw_use_error(r->s, r->qp->hca, CQE_SYND_WR_FLUSH);
-	eng_count(r->s, r->qp, HW_QC_REQ_CQE_FLUSH_ERROR);
+	sq_count_flushed(r->s, r->qp, ENG_W_FLUSHED_SQ);
 	return complete(r, ENG_W_FLUSHED_SQ);
 }
 

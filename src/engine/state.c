@@ -23,6 +23,8 @@
  */
 const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_NONE] = {0, 0, "no error"},
+	[ENG_W_FLUSHED_FIRST] = {CQE_SYND_WR_FLUSH, 0xf5,
+				 "flushed: the program has moved the QP to ERR"},
 	[ENG_W_FLUSHED_SQ] = {CQE_SYND_WR_FLUSH, 0xf9, "flushed: send queue in error"},
 	[ENG_W_FLUSHED_RQ] = {CQE_SYND_WR_FLUSH, 0xf9, "flushed: receive queue in error"},
 	[ENG_W_WQE_MALFORMED] = {CQE_SYND_LOCAL_QP_OP, 0x68, "WQE: ds, qpn or a segment is wrong"},
@@ -34,15 +36,20 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_BIND_STATE] = {CQE_SYND_MW_BIND, 0x72, "key is bound, or not bound"},
 	[ENG_W_BIND_LIST] = {CQE_SYND_MW_BIND, 0x73,
 			     "list is too long, or memory in it is not for this key"},
-	[ENG_W_LKEY] = {CQE_SYND_LOCAL_PROT, 0x51, "lkey is unknown, or of another PD or QP"},
-	[ENG_W_LKEY_ACCESS] = {CQE_SYND_LOCAL_PROT, 0x52, "lkey lacks the access right"},
-	[ENG_W_LKEY_RANGE] = {CQE_SYND_LOCAL_PROT, 0x56, "address is outside of the lkey's range"},
+	[ENG_W_LKEY] = {CQE_SYND_LOCAL_PROT, 0x52, "lkey is unknown, or of another PD or QP"},
+	[ENG_W_LKEY_ACCESS] = {CQE_SYND_LOCAL_PROT, 0x53, "lkey lacks the access right"},
+	[ENG_W_LKEY_RANGE] = {CQE_SYND_LOCAL_PROT, 0x53, "address is outside of the lkey's range"},
+	[ENG_W_SCATTER_KEY] = {CQE_SYND_LOCAL_PROT, 0x32,
+			       "lkey to write to is unknown, or of another PD or QP"},
+	[ENG_W_SCATTER_ACCESS] = {CQE_SYND_LOCAL_PROT, 0x33, "lkey does not allow to write"},
+	[ENG_W_SCATTER_RANGE] = {CQE_SYND_LOCAL_PROT, 0x33,
+				 "address to write to is outside of the lkey's range"},
 	[ENG_W_LOCAL_FAULT] = {CQE_SYND_LOCAL_PROT, 0x93, "registered memory is not mapped"},
 	[ENG_W_RKEY] = {CQE_SYND_REMOTE_ACCESS, 0x88, "rkey is unknown, or of another PD or QP"},
 	[ENG_W_RKEY_RANGE] = {CQE_SYND_REMOTE_ACCESS, 0x88,
 			      "address is outside of the rkey's range"},
 	[ENG_W_RKEY_ACCESS] = {CQE_SYND_REMOTE_ACCESS, 0x88, "rkey lacks the access right"},
-	[ENG_W_QP_ACCESS] = {CQE_SYND_REMOTE_ACCESS, 0x88, "remote QP does not allow it"},
+	[ENG_W_QP_ACCESS] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8a, "remote QP does not allow it"},
 	[ENG_W_REMOTE_FAULT] = {CQE_SYND_REMOTE_ACCESS, 0x88, "remote memory is not mapped"},
 	[ENG_W_REMOTE_INVALID] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8a, "remote receive is too short"},
 	[ENG_W_REMOTE_ALIGN] = {CQE_SYND_REMOTE_INVAL_REQ, 0x8c,
@@ -50,8 +57,6 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_REMOTE_OP] = {CQE_SYND_REMOTE_OP, 0x89, "remote end failed to receive"},
 	[ENG_W_REMOTE_REFUSED] = {CQE_SYND_REMOTE_OP, 0x8b,
 				  "the host refuses access to the remote process"},
-	[ENG_W_RECV_LKEY] = {CQE_SYND_LOCAL_PROT, 0x32,
-			     "lkey of a receive is unknown, or of another PD or QP"},
 	[ENG_W_RECV_LENGTH] = {CQE_SYND_LOCAL_LENGTH, 0x6a, "receive is too short"},
 	[ENG_W_RECV_INVALIDATE] = {CQE_SYND_LOCAL_ACCESS, 0x6c, "rkey cannot be invalidated"},
 	[ENG_W_RECV_ACCESS] = {CQE_SYND_LOCAL_ACCESS, 0x6d, "WRITE of the message is refused"},
@@ -145,6 +150,16 @@ void sq_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	park_pending(s, qp, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
 }
 
+void sq_count_flushed(struct seg *s, const struct hw_qp *qp, enum eng_why why)
+{
+	if (eng_failures[why].syndrome != CQE_SYND_WR_FLUSH)
+		return; /* sq_fail_run() has counted it */
+	hw_use_error(s, qp->hca, CQE_SYND_WR_FLUSH);
+	eng_count(s, qp, HW_QC_REQ_CQE_ERROR);
+	if (why == ENG_W_FLUSHED_SQ)
+		eng_count(s, qp, HW_QC_REQ_CQE_FLUSH_ERROR);
+}
+
 static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci, uint32_t *nbb)
 {
 	uint8_t ctrl[WQE_SEG];
@@ -166,10 +181,7 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	rc = cq_push(s, qp->cqn_snd, &c, true);
 	if (rc)
 		return rc;
-	/* sq_fail_run() counts the other errors */
-	if (c.why == ENG_W_FLUSHED_SQ)
-		hw_use_error(s, qp->hca, CQE_SYND_WR_FLUSH);
-	eng_count(s, qp, HW_QC_REQ_CQE_FLUSH_ERROR);
+	sq_count_flushed(s, qp, c.why);
 	return 0;
 }
 
@@ -234,6 +246,7 @@ static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t
 	if (rc)
 		return rc;
 	hw_use_error(s, qp->hca, CQE_SYND_WR_FLUSH);
+	eng_count(s, qp, HW_QC_RESP_CQE_ERROR);
 	eng_count(s, qp, HW_QC_RESP_CQE_FLUSH_ERROR);
 	return 0;
 }
@@ -452,6 +465,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		reset_progress(s, qp, qpn);
 	else if (qp->state < PRM_QP_STATE_RTS)
 		sq_note_record(s, qp);
+	if (to == PRM_QP_STATE_ERR && qp->state != to && !qp->sq_out)
+		qp->sq_out = 1 + ENG_W_FLUSHED_FIRST;
 	atomic_store(&qp->state, to);
 	if (to == PRM_QP_STATE_ERR) {
 		sq_flush(s, qp, qpn);

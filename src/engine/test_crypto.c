@@ -474,8 +474,8 @@ static const struct refused refused[] = {
 	{"47 bytes", r_47, 0x59},
 	{"512 bytes of a unit of 520", r_512_of_520, 0x59},
 	{"a unit and 8 bytes", r_unit_and_8, 0x59},
-	{"within a unit", r_within, 0x56},
-	{"behind the key", r_beyond, 0x56},
+	{"within a unit", r_within, 0x53},
+	{"behind the key", r_beyond, 0x53},
 	{"crypto was not configured", r_not_configured, 0x58},
 };
 

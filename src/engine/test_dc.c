@@ -152,7 +152,7 @@ static void atomics_work(void **state)
 	assert_int_equal(word, 0x11223344);
 	d->dct->hw->rae = 0;
 	post(d, 0, KEY, wr);
-	t_expect_error(d->ini[0], MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, 4);
+	t_expect_error(d->ini[0], MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR, 4);
 }
 
 /* The initiator fails, the target goes on. */

@@ -133,6 +133,12 @@ static void qp_no_access(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 	p->b->hw->rwe = p->b->hw->rre = 0;
 }
 
+static void qp_no_access_rkey(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
+{
+	qp_no_access(p, wr, sge);
+	rkey_unknown(p, wr, sge);
+}
+
 static void recv_short(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 {
 	p->b->rq_pi = 0;
@@ -264,6 +270,7 @@ static void no_ds(struct t_pair *p, struct t_wr *wr, struct t_sge *sge)
 #define FA MLX5_OPCODE_ATOMIC_FA
 #define READ MLX5_OPCODE_RDMA_READ
 #define ACC_EVENT IBV_EVENT_QP_ACCESS_ERR
+#define REQ_EVENT IBV_EVENT_QP_REQ_ERR
 
 static const struct row rows[] = {
 	/* Errors in the requester's memory: the responder sees nothing. */
@@ -319,12 +326,18 @@ static const struct row rows[] = {
 	{"write: rkey of another PD", WRITE, rkey_other_pd, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: beyond the region", WRITE, rkey_range, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"write: region without access", WRITE, rkey_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
-	{"write: QP without access", WRITE, qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
+	/* What the QP does not allow: before the key is looked at, and a receive is taken */
+	{"write: QP without access", WRITE, qp_no_access, REM_INV, NONE, true, REQ_EVENT, 0},
+	{"write: QP without access, rkey unknown", WRITE, qp_no_access_rkey, REM_INV, NONE, true,
+	 REQ_EVENT, 0},
+	{"read: QP without access, rkey unknown", READ, qp_no_access_rkey, REM_INV, NONE, true,
+	 REQ_EVENT, 0},
 	{"write: memory unmapped there", WRITE, remote_unmapped, REM_ACC, NONE, true, ACC_EVENT, 0},
 	/* The responder has fetched a receive: it completes with Local Access Error (IBA 11.6.2) */
 	{"write imm: rkey unknown", WRITE_IMM, rkey_unknown, REM_ACC, ACCESS, true, NONE, 0},
 	{"write imm: beyond the region", WRITE_IMM, rkey_range, REM_ACC, ACCESS, true, NONE, 0},
-	{"write imm: QP without access", WRITE_IMM, qp_no_access, REM_ACC, ACCESS, true, NONE, 0},
+	{"write imm: QP without access", WRITE_IMM, qp_no_access, REM_INV, NONE, true, REQ_EVENT,
+	 0},
 	{"write imm: memory unmapped there", WRITE_IMM, remote_unmapped, REM_ACC, ACCESS, true,
 	 NONE, 0},
 	/* Several packets: the key comes with the first, but only the last takes the receive */
@@ -333,13 +346,13 @@ static const struct row rows[] = {
 	{"read: rkey unknown", READ, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"read: beyond the region", READ, rkey_range, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"read: region without access", READ, rkey_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
-	{"read: QP without access", READ, qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"read: QP without access", READ, qp_no_access, REM_INV, NONE, true, REQ_EVENT, 0},
 	{"read: memory unmapped there", READ, remote_unmapped, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"atomic: rkey unknown", FA, rkey_unknown, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"atomic: beyond the region", FA, rkey_range8, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"atomic: region without access", FA, atomic_no_right, REM_ACC, NONE, true, ACC_EVENT, 0},
-	{"atomic: QP without access", FA, atomic_qp_no_access, REM_ACC, NONE, true, ACC_EVENT, 0},
-	{"atomic: QP without mode", FA, atomic_qp_no_mode, REM_ACC, NONE, true, ACC_EVENT, 0},
+	{"atomic: QP without access", FA, atomic_qp_no_access, REM_INV, NONE, true, REQ_EVENT, 0},
+	{"atomic: QP without mode", FA, atomic_qp_no_mode, REM_INV, NONE, true, REQ_EVENT, 0},
 	{"atomic: memory unmapped there", FA, remote_unmapped8, REM_ACC, NONE, true, ACC_EVENT, 0},
 	{"atomic: not aligned", FA, atomic_misaligned, REM_INV, NONE, true, IBV_EVENT_QP_REQ_ERR,
 	 0},

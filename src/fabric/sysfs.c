@@ -232,6 +232,7 @@ static const struct {
 	{"rx_write_requests", HW_QC_RX_WRITE_REQUESTS},
 	{"rx_read_requests", HW_QC_RX_READ_REQUESTS},
 	{"rx_atomic_requests", HW_QC_RX_ATOMIC_REQUESTS},
+	{"rx_dct_connect", HW_QC_RX_DCT_CONNECT},
 	{"out_of_buffer", HW_QC_OUT_OF_BUFFER},
 	{"out_of_sequence", HW_QC_OUT_OF_SEQUENCE},
 	{"duplicate_request", HW_QC_DUPLICATE_REQUEST},
@@ -239,6 +240,14 @@ static const struct {
 	{"packet_seq_err", HW_QC_PACKET_SEQ_ERR},
 	{"implied_nak_seq_err", HW_QC_IMPLIED_NAK_SEQ_ERR},
 	{"local_ack_timeout_err", HW_QC_LOCAL_ACK_TIMEOUT_ERR},
+	{"resp_local_length_error", HW_QC_RESP_LOCAL_LENGTH_ERROR},
+	{"resp_cqe_error", HW_QC_RESP_CQE_ERROR},
+	{"req_cqe_error", HW_QC_REQ_CQE_ERROR},
+	{"req_remote_invalid_request", HW_QC_REQ_REMOTE_INVALID_REQUEST},
+	{"req_remote_access_errors", HW_QC_REQ_REMOTE_ACCESS_ERRORS},
+	{"resp_remote_access_errors", HW_QC_RESP_REMOTE_ACCESS_ERRORS},
+	{"resp_cqe_flush_error", HW_QC_RESP_CQE_FLUSH_ERROR},
+	{"req_cqe_flush_error", HW_QC_REQ_CQE_FLUSH_ERROR},
 };
 
 bool fab_hw_counter(const struct seg *s, uint32_t port, uint32_t i, struct fab_hw_counter *c)

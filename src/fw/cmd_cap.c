@@ -111,6 +111,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(max_qp_cnt, 255);
 	CAP(out_of_seq_cnt, 1);
 	CAP(retransmission_q_counters, 1);
+	CAP(enhanced_error_q_counters, 1);
 	CAP(rts2rts_qp_counters_set_id, 1);
 	CAP(log_max_xrcd, c->log_max_xrcd);
 	CAP(uar_4k, 1);

@@ -23,7 +23,7 @@ enum hw_qc { /* Counters of a set; the names are those of query_q_counter_out. *
 	     HW_QC_REQ_CQE_FLUSH_ERROR,
 	     HW_QC_RESP_CQE_FLUSH_ERROR,
 	     HW_QC_REQ_REMOTE_INVALID_REQUEST,
-	     HW_QC_RESP_REMOTE_ACCESS_ERRORS,
+	     HW_QC_RESP_REMOTE_ACCESS_ERRORS, /* stays 0, as on ConnectX-5 and -6 */
 	     HW_QC_REQ_REMOTE_ACCESS_ERRORS,
 	     HW_QC_COUNT
 };

@@ -340,7 +340,7 @@ while not cq.poll()[0]: pass
 '''
         lines = [normal(x) for x in self.traced(PYTHON, '-c', code, options=['-e', 'cqe'])]
         self.assertEqual(lines[-1], 'cqe: send error(cqn=1, qpn=0x40, wqe_counter=0, '
-                         'send_opcode=SEND(0xa), syndrome=LOCAL_PROT(0x4), vendor_err=0x51): '
+                         'send_opcode=SEND(0xa), syndrome=LOCAL_PROT(0x4), vendor_err=0x52): '
                          'lkey is unknown, or of another PD or QP')
 
     def test_many_processes_write_whole_lines(self):
@@ -581,7 +581,7 @@ class Explain(Why):
         self.assertTrue([x for x in self.meanings('IBV_WC_LOC_PROT_ERR')[0]['likely'] if 'ACS' in x])
 
     def test_vendor_err_of_cards_has_its_source(self):
-        found = [m for m in self.meanings('0x33') if m['kind'] == 'vendor_err']
+        found = [m for m in self.meanings('0x51') if m['kind'] == 'vendor_err']
         self.assertEqual([(m['name'], m['on']) for m in found], [('LOCAL_PROT', 'ConnectX cards, as logs show')])
         self.assertTrue(found[0]['source'])
         self.assertEqual([m['on'] for m in self.meanings('0x77') if m['kind'] == 'vendor_err'], ['softhca'])

@@ -211,6 +211,9 @@ class Transport:
                 self.fail(to)
                 return REM_INV_REQ
             pd = srq.pd
+        # Cards look at the QP's rights before anything else (measured on ConnectX-5 and -6); check_op_valid() of rxe.
+        if op in RIGHT and RIGHT[op] not in self.rights(to):
+            return self.refuse(q, to, REM_INV_REQ, 'QP_REQ_ERR')
         rq, cq = (srq.rq, srq.cq or to.rcq) if srq else (to.rq, to.rcq)
         if op in ('WRITE', 'WRITE_IMM'):
             return self.write(q, to, wr, data, srq, rq, cq, pd)
@@ -230,10 +233,8 @@ class Transport:
         return status
 
     def allowed(self, to, wr, n, pd):
-        """The rights of the QP (IBA 10.2.5) and, if there are bytes (C9-88), of the key."""
-        right = RIGHT[wr['op']]
-        return right in self.rights(to) and (
-            not n or self.remote(wr['rkey'], wr['ra'], n, to, pd, right))
+        """By the key, if there are bytes (C9-88)."""
+        return not n or self.remote(wr['rkey'], wr['ra'], n, to, pd, RIGHT[wr['op']])
 
     @staticmethod
     def rights(q):
@@ -254,6 +255,7 @@ class Transport:
                     self.scrubs.append((wr['ra'], len(data)))
                     to.rq_psn = None if to.type == 'RC' else to.rq_psn
             return WAIT
+        self.count('rx_write_requests')  # also one that its key refuses (measured on cards)
         if not ok and imm and not many and q.type != 'UC':
             # It has a receive in hand: class C.
             self.received(to, cq, self.take(srq, rq), LOC_ACCESS)
@@ -261,7 +263,6 @@ class Transport:
             return REM_ACCESS
         if not ok:
             return self.refuse(q, to, REM_ACCESS, 'QP_ACCESS_ERR')
-        self.count('rx_write_requests')
         self.writes(wr['ra'], len(data))
         self.mem[wr['ra']:wr['ra'] + len(data)] = data
         if imm:
@@ -270,22 +271,20 @@ class Transport:
 
     def read(self, q, to, wr, pd):
         n = self.total(wr)
+        self.count('rx_read_requests')
         if not self.allowed(to, wr, n, pd):
             return self.refuse(q, to, REM_ACCESS, 'QP_ACCESS_ERR')
-        self.count('rx_read_requests')
         self.uses(wr['ra'], n)
         wr['answer'] = bytes(self.mem[wr['ra']:wr['ra'] + n])
         return SUCCESS
 
     def atomic(self, to, wr, pd):
         """IBA 9.4.5: an address that is not aligned is an invalid request, whatever its key."""
-        if wr['ra'] % 8 and 'A' not in self.rights(to):
-            raise Undefined('neither aligned nor allowed: which is seen first')
         if wr['ra'] % 8:
             return self.refuse(to, to, REM_INV_REQ, 'QP_REQ_ERR')
+        self.count('rx_atomic_requests')
         if not self.allowed(to, wr, 8, pd):
             return self.refuse(to, to, REM_ACCESS, 'QP_ACCESS_ERR')
-        self.count('rx_atomic_requests')
         self.uses(wr['ra'], 8)
         old = int.from_bytes(self.mem[wr['ra']:wr['ra'] + 8], 'little')
         if wr['op'] == 'FAA':

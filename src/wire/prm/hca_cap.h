@@ -64,6 +64,7 @@
 	F(cmd_hca_cap, eswitch_manager, 0x1a7, 1)                 \
 	F(cmd_hca_cap, device_memory, 0x1a8, 1)                   \
 	F(cmd_hca_cap, local_ca_ack_delay, 0x1ab, 5)              \
+	F(cmd_hca_cap, enhanced_error_q_counters, 0x1b1, 1)       \
 	F(cmd_hca_cap, port_type, 0x1b6, 2)                       \
 	F(cmd_hca_cap, num_ports, 0x1b8, 8)                       \
 	F(cmd_hca_cap, log_max_msg, 0x1c3, 5)                     \

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What ConnectX-5 and -6 were measured to do (unionxic/rdma-fault-characterization, experiments 05,
+ * propagation and cqe_seq), in numbers that no specification has.
+ */
+#include "engine/test.h"
+#include "hw/mkey.h"
+#include "hw/qctr.h"
+#include "hw/qp.h"
+#include <infiniband/verbs.h>
+
+static uint8_t vendor_err(struct t_qp *q)
+{
+	struct mlx5_err_cqe *e = (void *)t_poll(&q->cq);
+
+	assert_non_null(e);
+	return e->vendor_err_synd;
+}
+
+static struct hw_qctr *count(struct t_pair *p, struct t_qp *q)
+{
+	assert_int_equal(seg_alloc(&p->t->s, SEG_T_QCTR, T_OWNER, &q->hw->qctr), 0);
+	return hw_qctr(&p->t->s, q->hw->qctr);
+}
+
+static void post(struct t_pair *p, uint8_t opcode, struct t_sge sge, uint32_t rkey)
+{
+	t_post(p->a, &(struct t_wr){.opcode = opcode,
+				    .raddr = (uintptr_t)p->b->mem,
+				    .rkey = rkey,
+				    .sge = &sge,
+				    .nsge = 1});
+}
+
+static void own_keys(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		bool unknown, short_key;
+		uint32_t access; /* 0: as it was */
+		uint8_t vendor_err;
+	} rows[] = {
+		{MLX5_OPCODE_SEND, true, false, 0, 0x52},
+		{MLX5_OPCODE_RDMA_WRITE, true, false, 0, 0x52},
+		{MLX5_OPCODE_SEND, false, true, 0, 0x53},
+		{MLX5_OPCODE_RDMA_WRITE, false, true, 0, 0x53},
+		{MLX5_OPCODE_RDMA_READ, true, false, 0, 0x32},
+		{MLX5_OPCODE_RDMA_READ, false, true, 0, 0x33},
+		{MLX5_OPCODE_RDMA_READ, false, false, HW_ACC_LOCAL_READ, 0x33},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct hw_qctr *b;
+		struct t_pair *p;
+		struct t_sge sge;
+
+		t_pair_setup((void **)&p);
+		b = count(p, p->b);
+		t_recv_at(p->b, 0, 64);
+		sge = t_own(p->a, 0, 64);
+		if (rows[i].unknown)
+			sge.key ^= 0xff;
+		if (rows[i].short_key)
+			hw_mkey(&p->t->s, sge.key)->len = 63;
+		if (rows[i].access)
+			hw_mkey(&p->t->s, sge.key)->access = rows[i].access;
+		p->a->mem[0] = 'x';
+		post(p, rows[i].opcode, sge, p->b->key);
+		assert_int_equal(vendor_err(p->a), rows[i].vendor_err);
+		assert_int_equal(p->a->mem[0], 'x');
+		assert_int_equal(b->n[HW_QC_RX_READ_REQUESTS],
+				 rows[i].opcode == MLX5_OPCODE_RDMA_READ);
+		t_pair_teardown((void **)&p);
+	}
+}
+
+static void receives(void **state)
+{
+	struct t_pair *p = *state;
+
+	t_recv_at(p->b, 0, 64);
+	hw_mkey(&p->t->s, p->b->key)->access = HW_ACC_LOCAL_READ;
+	post(p, MLX5_OPCODE_SEND, t_own(p->a, 0, 64), 0);
+	assert_int_equal(vendor_err(p->b), 0x33);
+	assert_int_equal(vendor_err(p->a), 0x89);
+}
+
+/* 32 outstanding: +32 and +31; one: +1 and +0. */
+static void the_program_moves_the_qp_to_err(void **state)
+{
+	for (uint32_t n = 1; n <= 32; n += 31) {
+		struct t_sge sge;
+		struct hw_qctr *a;
+		struct t_pair *p;
+
+		t_pair_setup((void **)&p);
+		a = count(p, p->a);
+		sge = t_own(p->a, 0, 8);
+		p->a->hw->rnr_retry = 7;
+		for (uint32_t i = 0; i < n; i++)
+			t_post_quiet(
+				p->a,
+				&(struct t_wr){.opcode = MLX5_OPCODE_SEND, .sge = &sge, .nsge = 1});
+		t_ring(p->a);
+		t_assert_empty(&p->a->cq);
+		assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR), 0);
+		assert_int_equal(vendor_err(p->a), 0xf5);
+		for (uint32_t i = 1; i < n; i++)
+			assert_int_equal(vendor_err(p->a), 0xf9);
+		t_assert_empty(&p->a->cq);
+		assert_int_equal(a->n[HW_QC_REQ_CQE_ERROR], n);
+		assert_int_equal(a->n[HW_QC_REQ_CQE_FLUSH_ERROR], n - 1);
+		t_pair_teardown((void **)&p);
+	}
+}
+
+/* Behind a WQE that failed, no flushed one is the first. */
+static void a_wqe_fails(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_qctr *a = count(p, p->a), *b = count(p, p->b);
+	struct t_sge sge = t_own(p->a, 0, 8);
+
+	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
+					  .raddr = (uintptr_t)p->b->mem,
+					  .rkey = p->b->key ^ 0xff,
+					  .sge = &sge,
+					  .nsge = 1});
+	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .sge = &sge, .nsge = 1});
+	t_ring(p->a);
+	assert_int_equal(vendor_err(p->a), 0x88);
+	assert_int_equal(vendor_err(p->a), 0xf9);
+	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR), 0);
+	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .sge = &sge, .nsge = 1});
+	assert_int_equal(vendor_err(p->a), 0xf9);
+	assert_int_equal(a->n[HW_QC_REQ_CQE_ERROR], 3);
+	assert_int_equal(a->n[HW_QC_REQ_CQE_FLUSH_ERROR], 2);
+	assert_int_equal(a->n[HW_QC_REQ_REMOTE_ACCESS_ERRORS], 1);
+	assert_int_equal(b->n[HW_QC_RX_WRITE_REQUESTS], 1);
+	assert_int_equal(b->n[HW_QC_RESP_REMOTE_ACCESS_ERRORS], 0);
+	assert_int_equal(b->n[HW_QC_RESP_CQE_ERROR], 0);
+}
+
+static void the_qp_has_no_right(void **state)
+{
+	static const uint8_t ops[] = {MLX5_OPCODE_RDMA_WRITE, MLX5_OPCODE_RDMA_READ,
+				      MLX5_OPCODE_RDMA_WRITE_IMM};
+
+	for (size_t i = 0; i < sizeof(ops); i++) {
+		struct hw_qctr *a, *b;
+		struct t_pair *p;
+
+		t_pair_setup((void **)&p);
+		a = count(p, p->a);
+		b = count(p, p->b);
+		p->b->hw->rwe = p->b->hw->rre = 0;
+		post(p, ops[i], t_own(p->a, 0, 8), p->b->key);
+		assert_int_equal(vendor_err(p->a), 0x8a);
+		assert_int_equal(t_event(p->t, p->b->evq), IBV_EVENT_QP_REQ_ERR);
+		assert_int_equal(a->n[HW_QC_REQ_REMOTE_INVALID_REQUEST], 1);
+		assert_int_equal(a->n[HW_QC_REQ_REMOTE_ACCESS_ERRORS], 0);
+		assert_int_equal(b->n[HW_QC_RX_WRITE_REQUESTS] + b->n[HW_QC_RX_READ_REQUESTS], 0);
+		t_pair_teardown((void **)&p);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_keys),
+		cmocka_unit_test_setup_teardown(receives, t_pair_setup, t_pair_teardown),
+		cmocka_unit_test(the_program_moves_the_qp_to_err),
+		cmocka_unit_test_setup_teardown(a_wqe_fails, t_pair_setup, t_pair_teardown),
+		cmocka_unit_test(the_qp_has_no_right),
+	};
+
+	return cmocka_run_group_tests_name("engine cards", tests, NULL, NULL);
+}
