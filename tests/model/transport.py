@@ -246,7 +246,8 @@ class Transport:
     def write(self, q, to, wr, data, srq, rq, cq, pd):
         imm, many = wr['op'] == 'WRITE_IMM', self.packets(q, wr) > 1
         ok = self.allowed(to, wr, len(data), pd)
-        if imm and not rq and (ok or not many):
+        # UC and the first of several packets: the key is looked at before a receive is taken.
+        if imm and not rq and (ok or not (many or q.type == 'UC')):
             if ok and data:
                 # Its first packets may have been written.
                 if many and q.rnr == 7 and q.type != 'UC':
