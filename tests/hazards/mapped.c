@@ -79,9 +79,10 @@ static void make(void)
 	rc_make(&p.a, NULL, 4096, 0);
 	new_pages();
 	n = pages.n;
-	CHECK(ibv_alloc_td(p.a.ctx, &td)); /* a thread domain has a page of its own */
+	/* It has a page of its own, but from rdma-core 60 on only where there is BlueFlame. */
+	CHECK(ibv_alloc_td(p.a.ctx, &td));
 	new_pages();
-	CHECK(n > 0 && pages.n > n);
+	CHECK(n > 0 && pages.n >= n);
 	rc_connect(&p.a, &p.b.me, 8, 2);
 	rc_connect(&p.b, &p.a.me, 8, 2);
 	rc_pair_loop(&p, 10);
