@@ -31,11 +31,8 @@ from pyverbs.pd import PD
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
 from pyverbs.wr import SGE, SendWR
 from pyverbs.providers.mlx5.mlx5dv import Mlx5Context, Mlx5DVContextAttr
-from pyverbs.providers.mlx5 import mlx5_enums
 ''' + VERBS_ENUMS + '''
-ctx = Mlx5Context(Mlx5DVContextAttr(flags=mlx5_enums.mlx5dv_context_attr_flags_.MLX5DV_CONTEXT_FLAGS_DEVX)
-                  if hasattr(mlx5_enums, 'mlx5dv_context_attr_flags_') else
-                  Mlx5DVContextAttr(flags=mlx5_enums.MLX5DV_CONTEXT_FLAGS_DEVX), name='mlx5_0')
+ctx = Mlx5Context(Mlx5DVContextAttr(flags=e.MLX5DV_CONTEXT_FLAGS_DEVX), name='mlx5_0')
 pd, cq = PD(ctx), CQ(ctx, 10)
 mr = MR(pd, 64, e.IBV_ACCESS_LOCAL_WRITE)
 qp = QP(pd, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=8)))

@@ -260,7 +260,7 @@ class Programs(Hazards):
         sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'trap'))
         from test_stock import PYVERBS
         self.ok(self.here('/usr/bin/python3', '-c', PYVERBS + '''
-assert subprocess._USE_VFORK
+assert getattr(subprocess, '_USE_VFORK', True)
 for i in range(20):
     subprocess.run(['true'], check=True, close_fds=bool(i % 2), stdin=subprocess.DEVNULL)
     loop(3)
