@@ -22,6 +22,7 @@ static struct {
 	void *at[PAGES_MAX];
 	unsigned int n;
 } before, pages;
+static bool has_two_uars;
 
 /* List single shared pages: these are UARs, whatever the device maps there. */
 static void list_pages(void *at[], unsigned int *n)
@@ -83,6 +84,7 @@ static void make(void)
 	CHECK(ibv_alloc_td(p.a.ctx, &td));
 	new_pages();
 	CHECK(n > 0 && pages.n >= n);
+	has_two_uars = pages.n > n;
 	rc_connect(&p.a, &p.b.me, 8, 2);
 	rc_connect(&p.b, &p.a.me, 8, 2);
 	rc_pair_loop(&p, 10);
@@ -115,8 +117,10 @@ static int closed(int argc, char **argv)
 	CHECK(!close(p.a.ctx->cmd_fd));
 	rc_pair_loop(&p, 1000);
 	CHECK(ask() == IBV_WC_SUCCESS);
-	CHECK(!munmap(pages.at[0], PAGE));
-	CHECK(ask() == IBV_WC_SUCCESS); /* another page remains */
+	if (has_two_uars) {
+		CHECK(!munmap(pages.at[0], PAGE));
+		CHECK(ask() == IBV_WC_SUCCESS); /* another page remains */
+	}
 	unmap_all();
 	is_gone();
 	return 0;
