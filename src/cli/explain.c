@@ -20,7 +20,10 @@ void explain_put(struct json_object *o, const char *key, const char *text)
 	json_object_object_add(o, key, json_object_new_string(text));
 }
 
-/* The text shows numbers with this userdata in decimal, others in hexadecimal. */
+/*
+ * The text shows numbers with this userdata in decimal, others in hexadecimal. No object and no
+ * array has any: json_object_put() of json-c 0.19 takes theirs for a parent that is being freed.
+ */
 static const char decimal[] = "decimal";
 
 void explain_put_number(struct json_object *o, const char *key, uint64_t value, bool in_decimal)
@@ -59,7 +62,6 @@ struct json_object *explain_meaning(struct json_object *list, enum explain_kind 
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_set_userdata(o, (void *)&kinds[kind], NULL);
 	explain_put(o, "kind", kinds[kind].name);
 	explain_put_number(o, "value", value, kinds[kind].decimal);
 	explain_put(o, "name", name);
@@ -352,13 +354,14 @@ static void print_member(const char *indent, const char *key, struct json_object
 
 void explain_print_one(struct json_object *o, const char *indent)
 {
-	uint64_t value = json_object_get_uint64(json_object_object_get(o, "value"));
-	const struct kind *kind = json_object_get_userdata(o);
+	struct json_object *value = json_object_object_get(o, "value");
 	unsigned int n = 0;
 
-	printf(kind->decimal ? "%s%s %s (%llu)\n" : "%s%s %s (0x%llx)\n", indent, kind->name,
+	printf(json_object_get_userdata(value) == decimal ? "%s%s %s (%llu)\n"
+							  : "%s%s %s (0x%llx)\n",
+	       indent, json_object_get_string(json_object_object_get(o, "kind")),
 	       json_object_get_string(json_object_object_get(o, "name")),
-	       (unsigned long long)value);
+	       (unsigned long long)json_object_get_uint64(value));
 	json_object_object_foreach(o, key, v) if (n++ >= HEAD_MEMBERS) print_member(indent, key, v);
 }
 

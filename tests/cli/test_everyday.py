@@ -10,7 +10,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, TIMEOUT, alive, fabric_dir, port_block, wait_for  # noqa: E402
+from softhca import SOFTHCA, TIMEOUT, alive, fabric_dir, port_block, wait_for, VERBS_ENUMS  # noqa: E402
 
 PORT = port_block()
 
@@ -31,11 +31,8 @@ from pyverbs.pd import PD
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
 from pyverbs.wr import SGE, SendWR
 from pyverbs.providers.mlx5.mlx5dv import Mlx5Context, Mlx5DVContextAttr
-from pyverbs.providers.mlx5 import mlx5_enums
-import pyverbs.enums as e
-ctx = Mlx5Context(Mlx5DVContextAttr(flags=mlx5_enums.mlx5dv_context_attr_flags_.MLX5DV_CONTEXT_FLAGS_DEVX)
-                  if hasattr(mlx5_enums, 'mlx5dv_context_attr_flags_') else
-                  Mlx5DVContextAttr(flags=mlx5_enums.MLX5DV_CONTEXT_FLAGS_DEVX), name='mlx5_0')
+''' + VERBS_ENUMS + '''
+ctx = Mlx5Context(Mlx5DVContextAttr(flags=e.MLX5DV_CONTEXT_FLAGS_DEVX), name='mlx5_0')
 pd, cq = PD(ctx), CQ(ctx, 10)
 mr = MR(pd, 64, e.IBV_ACCESS_LOCAL_WRITE)
 qp = QP(pd, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=8)))

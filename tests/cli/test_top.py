@@ -15,7 +15,7 @@ import termios
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, TIMEOUT, alive, fabric_dir, port_block, wait_for  # noqa: E402
+from softhca import SOFTHCA, TIMEOUT, alive, fabric_dir, port_block, wait_for, VERBS_ENUMS  # noqa: E402
 
 PORT = port_block()
 TRAFFIC = '''
@@ -34,7 +34,7 @@ from pyverbs.mr import MR
 from pyverbs.pd import PD
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
 from pyverbs.wr import SGE, RecvWR, SendWR
-import pyverbs.enums as e
+''' + VERBS_ENUMS + '''
 ctx = Context(name='mlx5_0'); pd = PD(ctx); cq = CQ(ctx, 10); mr = MR(pd, 64, e.IBV_ACCESS_LOCAL_WRITE)
 def qp():
     return QP(pd, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=8, max_recv_wr=8)))

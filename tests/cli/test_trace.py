@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, SOFTHCA, TIMEOUT, alive, fabric_dir, port_block, stop, wait_for  # noqa: E402
+from softhca import BUILD, SOFTHCA, TIMEOUT, alive, fabric_dir, port_block, stop, wait_for, VERBS_ENUMS  # noqa: E402
 
 DEVX_SEND = os.path.join(BUILD, 'examples', 'devx_send')
 PINGPONG = f'''
@@ -126,7 +126,7 @@ from pyverbs.cq import CQ
 from pyverbs.mr import MR
 from pyverbs.qp import QP, QPCap, QPInitAttr, QPAttr
 from pyverbs.wr import SGE, RecvWR
-import pyverbs.enums as e
+''' + VERBS_ENUMS + '''
 ctx = Context(name='mlx5_0'); pd = PD(ctx); cq = CQ(ctx, 10); mr = MR(pd, 64, e.IBV_ACCESS_LOCAL_WRITE)
 qp = QP(pd, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_recv_wr=4)))
 qp.to_init(QPAttr(port_num=1))

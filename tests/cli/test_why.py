@@ -9,7 +9,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import BUILD, SOFTHCA, TIMEOUT, TOP, fabric_dir, port_block, shell_pair  # noqa: E402
+from softhca import BUILD, SOFTHCA, TIMEOUT, TOP, fabric_dir, port_block, shell_pair, VERBS_ENUMS  # noqa: E402
 
 DEVX_SEND = os.path.join(BUILD, 'examples', 'devx_send')
 PYTHON = '/usr/bin/python3'
@@ -141,7 +141,7 @@ from pyverbs.cq import CQ
 from pyverbs.mr import MR
 from pyverbs.qp import QP, QPCap, QPInitAttr, QPAttr
 from pyverbs.pyverbs_error import PyverbsError
-import pyverbs.enums as e
+''' + VERBS_ENUMS + '''
 ctx = Context(name='mlx5_0'); pd = PD(ctx); cq = CQ(ctx, 10)
 def no(f, *a):
     try:
@@ -326,7 +326,7 @@ from pyverbs.mr import MR
 from pyverbs.qp import QP, QPCap, QPInitAttr, QPAttr
 from pyverbs.addr import AHAttr
 from pyverbs.wr import SGE, SendWR, RecvWR
-import pyverbs.enums as e
+''' + VERBS_ENUMS + '''
 ctx = Context(name='mlx5_0'); pd = PD(ctx); cq = CQ(ctx, 10)
 mr = MR(pd, 64, e.IBV_ACCESS_LOCAL_WRITE)
 qp = QP(pd, QPInitAttr(qp_type=e.IBV_QPT_RC, scq=cq, rcq=cq, cap=QPCap(max_send_wr=4, max_recv_wr=4)))

@@ -9,7 +9,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, segment_bytes, stop, wait_for  # noqa: E402
+from softhca import Case, Fabric, segment_bytes, stop, wait_for, VERBS_ENUMS  # noqa: E402
 
 ROUNDS = int(os.environ.get('SOFTHCA_CRASH_ROUNDS', '40'))
 PROGRAMS = ('ib_send_bw', 'ib_write_bw', 'ib_read_bw')
@@ -25,7 +25,7 @@ from pyverbs.pd import PD
 from pyverbs.cq import CQ
 from pyverbs.mr import MR
 from pyverbs.qp import QP, QPInitAttr, QPCap
-import pyverbs.enums as e
+''' + VERBS_ENUMS + '''
 def wait(name):
     while not os.path.exists(os.path.join(sys.argv[1], name)):
         time.sleep(0.05)

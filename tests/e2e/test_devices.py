@@ -7,7 +7,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, NOBODY, Case, Running, ordinary_user_can_run  # noqa: E402
+from softhca import SOFTHCA, NOBODY, Case, Running, ordinary_user_can_run, needs_ucx  # noqa: E402
 
 
 class Devices(Case):
@@ -64,6 +64,7 @@ class Devices(Case):
         self.assertIn('4: ACTIVE', out)
         self.assertRegex(out, r'crw.rw.rw. .* 231, *192 ')
 
+    @needs_ucx
     def test_ucx_info(self):
         out = self.ok(self.embedded('ucx_info', '-d'))
         self.assertIn('mlx5_0:1', out)

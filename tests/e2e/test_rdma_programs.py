@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, LONG, TwoHosts, listening, wait_for  # noqa: E402
+from softhca import Case, LONG, TwoHosts, listening, needs_ucx, wait_for  # noqa: E402
 
 A = TwoHosts.ADDRESS
 
@@ -145,7 +145,8 @@ class Programs(TwoHosts):
     def test_libfabric_datagrams(self):
         self.libfabric('dgram')
 
-    @unittest.skipUnless(shutil.which('io_demo'), 'ucx is not installed')
+    @needs_ucx
+    @unittest.skipUnless(shutil.which('io_demo'), 'io_demo of UCX is not installed')
     def test_ucx(self):
         """UCX connects by rdma_cm when it may not use TCP. The server serves for ever."""
         for same, transport in ((False, 'rc'), (True, 'rc'), (False, 'ud'), (False, 'dc')):

@@ -2,13 +2,12 @@
 """Stock programs on Ethernet ports: what they see, and connections by each entry of the GID table."""
 import os
 import re
-import shutil
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import SOFTHCA, Case, Fabric, Running, wait_for, listening, shell_pair, ucx_perftest  # noqa: E402
+from softhca import SOFTHCA, Case, Fabric, Running, wait_for, listening, shell_pair, needs_ucx, ucx_perftest  # noqa: E402
 
 PORT = '/sys/class/infiniband/mlx5_0/ports/1/'
 LOCAL = 'fe80:0000:0000:0000:5817:caff:fe00:0001'
@@ -66,7 +65,7 @@ class Seen(Case):
         self.assertEqual(rest[:2], ['16', '0'])
         self.assertEqual({r.split(' @')[1] for r in rows}, {rest[2]})
 
-    @unittest.skipUnless(shutil.which('ucx_info'), 'ucx is not installed')
+    @needs_ucx
     def test_capabilities_of_ucx(self):
         out = self.embedded('ucx_info', '-d')
         for want in ('rc_mlx5', 'dc_mlx5', 'ud_mlx5'):
@@ -134,7 +133,7 @@ class Connected(Case):
             with self.subTest(prog, kind=kind):
                 self.both(prog, '-F', '-n', '20', '-x', '3', '-c', kind)
 
-    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    @needs_ucx
     def test_ucx(self):
         for transport in ('rc', 'ud', 'dc'):
             with self.subTest(transport):

@@ -2,7 +2,6 @@
 """Two processes on one fabric, stock programs, every byte checked where the program can."""
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +9,8 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, LONG, NOBODY, ordinary_user_can_run, wait_for, listening, ucx_perftest  # noqa: E402
+from softhca import (Case, Fabric, LONG, NOBODY, ordinary_user_can_run, wait_for, listening, needs_ucx,  # noqa: E402
+                     ucx_perftest)
 
 
 class Pairs:
@@ -122,7 +122,7 @@ class Traffic(Pairs, Case):
                 with self.subTest(prog, kind=kind):
                     self.both(prog, '-F', '-n', '500', '-A', kind)
 
-    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    @needs_ucx
     def test_ucx(self):
         """UCX's RC transports, by verbs, and by DEVX with WQEs of its own and KSM keys; and its DC."""
         for tls in ('rc_v', 'rc_x', 'dc_x'):
@@ -131,7 +131,7 @@ class Traffic(Pairs, Case):
         with self.subTest('masked atomics'):
             self.ucx('rc_x', ('ucp_fadd', 'ucp_swap', 'ucp_cswap'), 4)
 
-    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    @needs_ucx
     def test_ucx_tag_matching(self):
         """
         The adapter looks for tags at both ends, also for any tag. Whether a message comes before its
@@ -263,7 +263,7 @@ class OnDemand(Pairs, Case):
             self.assertTrue(keys, out)
             yield keys, {int(k, 16) for k in re.findall(r'mem: key (\w+): \d+ page faults', out)}
 
-    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    @needs_ucx
     def test_ucx_all_transports(self):
         """Each end's adapter reaches pages by keys that are on demand: it found some absent."""
         for tls, env in (('rc_v', self.no_devx), ('rc_v', self.devx_keys), ('rc_x', self.no_devx),
@@ -276,7 +276,7 @@ class OnDemand(Pairs, Case):
                 made = set().union(*(keys for keys, _ in found))
                 self.assertLessEqual(set().union(*(faulted for _, faulted in found)), made)
 
-    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    @needs_ucx
     def test_ucx_atomics(self):
         """With DEVX the keys of atomics are KSM keys over on-demand keys."""
         self.needs_methods()
@@ -284,7 +284,7 @@ class OnDemand(Pairs, Case):
             with self.subTest(**env):
                 list(self.on_demand('rc_x', env, ('ucp_fadd', 'ucp_swap', 'ucp_cswap'), 8))
 
-    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    @needs_ucx
     def test_ucx_prefetch(self):
         """UCX asks for all pages when it registers (ibv_advise_mr), so that none is absent later."""
         for tls in ('rc_v', 'dc_x'):
@@ -292,7 +292,7 @@ class OnDemand(Pairs, Case):
                 for _, faulted in self.on_demand(tls, {**self.no_devx, 'UCX_IB_ODP_PREFETCH': 'y'}):
                     self.assertEqual(faulted, set())
 
-    @unittest.skipUnless(shutil.which('ucx_perftest'), 'ucx is not installed')
+    @needs_ucx
     def test_ucx_everything(self):
         """
         One key for all memory (UCX_IB_REG_METHODS=odp). UCX 1.13.1 dies of it at its end, on a card, too:

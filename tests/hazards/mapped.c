@@ -22,6 +22,7 @@ static struct {
 	void *at[PAGES_MAX];
 	unsigned int n;
 } before, pages;
+static bool has_two_uars;
 
 /* List single shared pages: these are UARs, whatever the device maps there. */
 static void list_pages(void *at[], unsigned int *n)
@@ -79,9 +80,11 @@ static void make(void)
 	rc_make(&p.a, NULL, 4096, 0);
 	new_pages();
 	n = pages.n;
-	CHECK(ibv_alloc_td(p.a.ctx, &td)); /* a thread domain has a page of its own */
+	/* It has a page of its own, but from rdma-core 60 on only where there is BlueFlame. */
+	CHECK(ibv_alloc_td(p.a.ctx, &td));
 	new_pages();
-	CHECK(n > 0 && pages.n > n);
+	CHECK(n > 0 && pages.n >= n);
+	has_two_uars = pages.n > n;
 	rc_connect(&p.a, &p.b.me, 8, 2);
 	rc_connect(&p.b, &p.a.me, 8, 2);
 	rc_pair_loop(&p, 10);
@@ -114,8 +117,10 @@ static int closed(int argc, char **argv)
 	CHECK(!close(p.a.ctx->cmd_fd));
 	rc_pair_loop(&p, 1000);
 	CHECK(ask() == IBV_WC_SUCCESS);
-	CHECK(!munmap(pages.at[0], PAGE));
-	CHECK(ask() == IBV_WC_SUCCESS); /* another page remains */
+	if (has_two_uars) {
+		CHECK(!munmap(pages.at[0], PAGE));
+		CHECK(ask() == IBV_WC_SUCCESS); /* another page remains */
+	}
 	unmap_all();
 	is_gone();
 	return 0;

@@ -13,7 +13,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'lib'))
 from softhca import (BUILD, Case, Fabric, LONG, NOBODY, SOFTHCA, TIMEOUT, TOP, fabric_dir, listening,  # noqa: E402
-                     ordinary_user_can_run, stop, ucx_perftest, wait_for)
+                     needs_ucx, ordinary_user_can_run, stop, ucx_perftest, wait_for)
 
 SKIP = 77
 NO_USER = 'an ordinary user cannot reach the build'
@@ -268,7 +268,7 @@ class Programs(Hazards):
         sys.path.insert(0, os.path.join(os.path.dirname(HERE), 'trap'))
         from test_stock import PYVERBS
         self.ok(self.here('/usr/bin/python3', '-c', PYVERBS + '''
-assert subprocess._USE_VFORK
+assert getattr(subprocess, '_USE_VFORK', True)
 for i in range(20):
     subprocess.run(['true'], check=True, close_fds=bool(i % 2), stdin=subprocess.DEVNULL)
     loop(3)
@@ -280,10 +280,9 @@ for i in range(20):
 loop()
 '''))
 
+    @needs_ucx
     def test_ucx_with_patched_functions(self):
         """10: UCX's hooks on mmap; `bistro` patches libc's functions, ours call them."""
-        if not shutil.which('ucx_perftest'):
-            self.skipTest('ucx is not installed')
         env = {'UCX_TLS': 'ud_v,self', 'UCX_NET_DEVICES': 'mlx5_0:1', 'UCX_MEM_MMAP_HOOK_MODE': 'bistro',
                'UCX_LOG_LEVEL': 'error'}
         port = Case.port

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Fabrics for tests that run stock programs: start, run commands on them, see that nothing is left."""
+import glob
 import json
 import os
 import re
@@ -14,6 +15,8 @@ import unittest
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.path.abspath(os.environ.get('SOFTHCA_BUILD', os.path.join(TOP, 'build')))
 SOFTHCA = os.path.join(BUILD, 'softhca')
+# For programs of pyverbs: the constants as e.
+VERBS_ENUMS = f'import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r}); import verbs_enums as e'
 PERFTEST = re.compile(r'ib_[a-z]+_(bw|lat)')
 PERFTEST_CLOCK = os.path.join(BUILD, 'tests', 'lib', 'libperftest_clock.so')
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
@@ -78,6 +81,12 @@ def listeners():
             continue
         ports.update(int(c[1].rsplit(':', 1)[1], 16) for c in rows if len(c) > 3 and c[3] == '0A')
     return ports
+
+
+# sid builds UCX 1.23 without them.
+needs_ucx = unittest.skipUnless(shutil.which('ucx_perftest') and (glob.glob('/usr/lib*/ucx/libuct_ib.so*') or
+                                                                  glob.glob('/usr/lib/*/ucx/libuct_ib.so*')),
+                                'UCX is not installed, or has no transports of InfiniBand')
 
 
 def ucx_perftest(*args):

@@ -42,7 +42,8 @@ def make_objects():
     from pyverbs.mr import MR
     from pyverbs.cq import CQ
     from pyverbs.qp import QP, QPInitAttr, QPCap
-    import pyverbs.enums as e
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+    import verbs_enums as e
     ctx = Context(name='mlx5_0')
     pd = PD(ctx)
     mr = MR(pd, 8192, e.IBV_ACCESS_LOCAL_WRITE)

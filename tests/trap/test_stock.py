@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import Case, Fabric, segment_bytes, BUILD, TOP  # noqa: E402
+from softhca import Case, Fabric, segment_bytes, BUILD, TOP, VERBS_ENUMS  # noqa: E402
 import unittest  # noqa: E402
 
 BLOCK_ALL = ('import os, signal, sys; '
@@ -26,7 +26,7 @@ from pyverbs.mr import MR
 from pyverbs.qp import QP, QPInitAttr, QPCap, QPAttr
 from pyverbs.addr import AHAttr
 from pyverbs.wr import SGE, SendWR, RecvWR
-import pyverbs.enums as e
+''' + VERBS_ENUMS + '''
 ctx = Context(name='mlx5_0')
 pd = PD(ctx)
 cq = CQ(ctx, 64)
