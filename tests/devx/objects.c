@@ -170,6 +170,7 @@ void qp_connect(struct objects *o, struct queue_pair *q, const struct queue_pair
 
 	LAYOUT_SET(rst2init_qp_in, init, opcode, PRM_OP_RST2INIT_QP);
 	LAYOUT_SET(rst2init_qp_in, init, qpn, q->qpn);
+	LAYOUT_SET(qpc, qpc, rwe, 1);
 	LAYOUT_SET(qpc, qpc, pm_state, 3);
 	ads = LAYOUT_IN(qpc, primary_address_path, qpc);
 	LAYOUT_SET(ads, ads, vhca_port_num, 1);
