@@ -35,7 +35,7 @@ static enum eng_why mmo_check(struct eng_run *r)
 		return ENG_W_WQE_MALFORMED;
 	why = mmo_memory(r, WQE_MMO_SRC, HW_ACC_LOCAL_READ, &r->local);
 	if (!why)
-		why = mmo_memory(r, WQE_MMO_DEST, HW_ACC_LOCAL_WRITE, &r->remote);
+		why = sgl_scatter_why(mmo_memory(r, WQE_MMO_DEST, HW_ACC_LOCAL_WRITE, &r->remote));
 	if (!why && r->remote.len < r->local.len)
 		why = ENG_W_LENGTH;
 	return why;

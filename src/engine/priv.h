@@ -329,6 +329,7 @@ static inline void running_uses_key(uint32_t key)
 	if (n < SEG_RING_KEYS)
 		atomic_store_explicit(&e->key[n], key, memory_order_relaxed);
 	atomic_store_explicit(&e->nkeys, n + 1, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst); /* before the key is looked at */
 }
 /* Which threads to wait for. */
 struct running {

@@ -385,7 +385,7 @@ static __attribute__((noinline)) enum eng_out out_of_sequence(struct eng_run *r,
 	if (ahead < PSN_BEHIND) {
 		eng_count(r->s, peer, HW_QC_OUT_OF_SEQUENCE);
 		/* one NAK for each message; the requester cannot go back to a PSN before its own */
-		if (atomic_load(&r->qp->park) == HW_PARK_NO)
+		if (atomic_load(&r->qp->park) != HW_PARK_RETRY)
 			eng_count(r->s, r->qp, HW_QC_PACKET_SEQ_ERR);
 		TRACE(LOG_CQE, "qp %x: PSN %x of qp %x is out of sequence, %x is expected", r->dest,
 		      r->qp->next_send_psn, r->qpn, peer->next_rcv_psn);

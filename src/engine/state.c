@@ -440,6 +440,7 @@ static int lock_for_error(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 {
 	struct hw_qp *qp = hw_qp(s, qpn);
+	uint32_t was;
 	int rc;
 
 	if (!qp)
@@ -465,9 +466,10 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		reset_progress(s, qp, qpn);
 	else if (qp->state < PRM_QP_STATE_RTS)
 		sq_note_record(s, qp);
-	if (to == PRM_QP_STATE_ERR && qp->state != to && !qp->sq_out)
+	was = atomic_exchange(&qp->state, to);
+	/* After the state, as it means "executed" in others. In SQER WQEs are flushed already. */
+	if (to == PRM_QP_STATE_ERR && was != to && was != PRM_QP_STATE_SQER && !qp->sq_out)
 		qp->sq_out = 1 + ENG_W_FLUSHED_FIRST;
-	atomic_store(&qp->state, to);
 	if (to == PRM_QP_STATE_ERR) {
 		sq_flush(s, qp, qpn);
 		rq_flush(s, qp, qpn);

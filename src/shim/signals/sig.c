@@ -218,10 +218,8 @@ static void keep_out(uint64_t bits)
 	uint64_t old;
 
 	atomic_fetch_or(&caught, bits);
-	if (!atomic_load(&prog.installed))
-		return;
-	old = prog_lock();
-	for (int i = 0; i < SIG_FAULTS; i++)
+	old = prog_lock(); /* another thread may install them with the mask of before */
+	for (int i = 0; atomic_load(&prog.installed) && i < SIG_FAULTS; i++)
 		install_one(i);
 	prog_unlock();
 	sig_raw_setmask(old);
