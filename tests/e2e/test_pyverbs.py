@@ -19,6 +19,10 @@ SUITE = '/usr/share/doc/rdma-core/tests'
 # what libcrypto makes of the bytes 'c' with these keys (EVP_aes_128_wrap(), EVP_aes_128_xts()).
 CRYPTO = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'mlx5_crypto.json')
 
+# Its objects live in cycles, and Python ends these in any order: a CQ of rdma-core 56 then asks libibverbs for the end of
+# a CQ whose context is freed memory. See README.md.
+NO_COLLECTION = 'import atexit, gc\ngc.disable()\natexit.register(gc.freeze)\n'
+
 # Why cases of the whole suite are skipped.
 SKIPS = (
     # what doc/SUPPORT.md lists as not there
@@ -29,7 +33,7 @@ SKIPS = (
     'Can not run the test over non EFA device', 'Device mlx5_0 must be in switchdev', 'PCI device must be passed by',
     'The device does not support wrapped DEK', 'The device crypto engines does not support multi blocks',
     # the same, in cases that came after rdma-core 44
-    'DV QP OOO', 'ODPv2', 'Create mr with IBV_ACCESS_FLUSH_GLOBAL', 'SRQ resize',
+    'DV QP OOO', 'ODPv2', 'Create mr with IBV_ACCESS_FLUSH_GLOBAL', 'SRQ resize', "The device doesn't support general HCA CAPs 2",
     # what the machine of the test may lack
     'Allocating dmabuf', 'There are no huge pages', 'cuda-python', '.*/dev/dri',
 )
@@ -43,6 +47,11 @@ ETH_ONLY = ('Must be run by root on Ethernet', 'To Create RAW QP must be', 'Must
 
 # Cases of rdma-core 56 and newer that ask devlink for enable_roce before anything else: see doc/SUPPORT.md.
 DEVLINK = {f'test_mlx5_dr.Mlx5DrTest.test_roce_bth_match_{way}' for way in ('rx', 'tx')}
+
+# Cases of rdma-core 56 that need what SUPPORT.md lists as not there: group 0x20, ODPv2, FLUSH.
+NOT_IN_44 = {'test_mlx5_devx.Mlx5DevxRcTrafficTest.test_devx_rc_qp_odp_traffic',
+             'test_mlx5_devx.Mlx5DevxRcTrafficTest.test_devx_rc_qp_send_imm_doorbell_less_traffic',
+             'test_qpex.QpExTestCase.test_qp_ex_rc_flush', 'test_qpex.QpExTestCase.test_qp_ex_rc_flush_type_violate'}
 
 # Parts of the suite, by patterns of their cases' names, and how many of these cases may be skipped.
 RDMACM = {'test_rdmacm.*': 0, 'test_mlx5_rdmacm.*': 0}
@@ -94,6 +103,8 @@ class Pyverbs(Case):
         # Debian ships part of the modules compressed; unpack them into a folder of ours.
         cls.dir = tempfile.mkdtemp(prefix='softhca-pyverbs-')
         os.mkdir(os.path.join(cls.dir, 'tests'))
+        with open(os.path.join(cls.dir, 'sitecustomize.py'), 'w', encoding='ascii') as f:
+            f.write(NO_COLLECTION)
         for f in os.listdir(SUITE):
             src = os.path.join(SUITE, f)
             if f.endswith('.py.gz'):
@@ -133,7 +144,7 @@ class Pyverbs(Case):
         self.assertGreaterEqual(sum(what == 'ok' for what in cases.values()), passes)
         for part, may in parts.items():
             with self.subTest(part):
-                mine = {c: r for c, r in cases.items() if fnmatch.fnmatchcase(c, part)}
+                mine = {c: r for c, r in cases.items() if fnmatch.fnmatchcase(c, part) and c not in NOT_IN_44}
                 self.assertTrue(mine)
                 self.assertLessEqual(sum(r != 'ok' for r in mine.values()), may, mine)
 
