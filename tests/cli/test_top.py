@@ -120,8 +120,12 @@ class Batch(Top):
         self.traffic()
         wait_for(lambda: self.page()['xmit_packets_rate'] > 0, 'packets')
 
+        seconds = [0.01]
+
         def page():
-            got = self.page()
+            # Ends that share a processor with others take turns: longer and longer, until both have sent in between.
+            got = self.page('-d', str(seconds[0]))
+            seconds[0] = min(2 * seconds[0], 60)
             return len(got['qps']) == 2 and all(q['xmit_packets_rate'] > 0 for q in got['qps']) and got
 
         got = wait_for(page, 'both to send')
