@@ -86,15 +86,6 @@ static enum eng_why remote_key(struct eng_run *r, uint32_t access)
 					  : ENG_W_RKEY;
 }
 
-/*
- * The QP does not allow the operation: an invalid request, also where the key would be wrong, too
- * (as ConnectX-5 and -6 answer, and check_op_valid() of rxe_resp.c).
- */
-static enum eng_out not_allowed(struct eng_run *r, struct hw_qp *peer)
-{
-	return rc_refuse(r, peer, ENG_W_QP_ACCESS, IBV_EVENT_QP_REQ_ERR);
-}
-
 static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, uint32_t access)
 {
 	enum eng_why why = remote_key(r, access);
@@ -226,8 +217,6 @@ enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_
 	enum eng_out out;
 	int rc;
 
-	if (writes && !peer->rwe)
-		return not_allowed(r, peer);
 	if (writes && several) {
 		out = remote_memory(r, peer, HW_ACC_REMOTE_WRITE);
 		if (out != ENG_DONE)
@@ -273,12 +262,9 @@ static int scatter(struct eng_run *r)
 
 static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 {
-	enum eng_out out;
+	enum eng_out out = remote_memory(r, peer, HW_ACC_REMOTE_READ);
 	int rc;
 
-	if (!peer->rre)
-		return not_allowed(r, peer);
-	out = remote_memory(r, peer, HW_ACC_REMOTE_READ);
 	if (out != ENG_DONE)
 		return out;
 	rc = scatter(r);
@@ -297,8 +283,6 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 	enum eng_out out;
 	int rc;
 
-	if (!peer->rae || !peer->atomic_mode)
-		return not_allowed(r, peer);
 	if (va % r->atomic.size)
 		return rc_refuse(r, peer, ENG_W_REMOTE_ALIGN, IBV_EVENT_QP_REQ_ERR);
 	out = remote_memory(r, peer, HW_ACC_ATOMIC);
@@ -326,18 +310,37 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 	return ENG_DONE;
 }
 
+/* The rights of the QP itself, whatever those of the key are. */
+static bool qp_allows(const struct hw_qp *peer, const struct eng_op *op)
+{
+	switch (op->kind) {
+	case ENG_K_WRITE:
+		return peer->rwe;
+	case ENG_K_READ:
+		return peer->rre;
+	case ENG_K_ATOMIC:
+		return peer->rae && peer->atomic_mode;
+	default:
+		return true;
+	}
+}
+
 static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	enum eng_out out;
 
+	/*
+	 * An invalid request, also where the key would be wrong, too, or no receive is there (as
+	 * ConnectX-5 and -6 answer, and check_op_valid() of rxe_resp.c).
+	 */
+	if (!qp_allows(peer, op))
+		return rc_refuse(r, peer, ENG_W_QP_ACCESS, IBV_EVENT_QP_REQ_ERR);
 	if (op->cqe && __builtin_expect(r->to.srqn != SEG_NONE, 0) && tm_aim(r) &&
 	    op->kind == ENG_K_SEND)
 		return tm_receive(r, peer, op);
 	if (op->cqe)
 		return rc_receive(r, peer, op);
 	if (op->kind == ENG_K_WRITE) {
-		if (!peer->rwe)
-			return not_allowed(r, peer);
 		out = remote_memory(r, peer, HW_ACC_REMOTE_WRITE);
 		return out != ENG_DONE ? out
 				       : copied(r, peer, sgl_copy_gated(r, &r->remote, &r->local));

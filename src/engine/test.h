@@ -96,6 +96,8 @@ int tb_teardown(void **state);
 uint32_t t_evq(struct tb *t);
 /* Takes the next event and returns its type; -1: none. */
 int t_event(struct tb *t, uint32_t evq);
+/* Gives the QP a new set of Q counters. */
+struct hw_qctr *t_counters(struct tb *t, struct t_qp *q);
 /* A CQ's or SRQ's buffer goes before the test bed does. */
 void t_unmap(struct tb *t, void *p);
 void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_bytes);

@@ -17,12 +17,6 @@ static uint8_t vendor_err(struct t_qp *q)
 	return e->vendor_err_synd;
 }
 
-static struct hw_qctr *count(struct t_pair *p, struct t_qp *q)
-{
-	assert_int_equal(seg_alloc(&p->t->s, SEG_T_QCTR, T_OWNER, &q->hw->qctr), 0);
-	return hw_qctr(&p->t->s, q->hw->qctr);
-}
-
 static void post(struct t_pair *p, uint8_t opcode, struct t_sge sge, uint32_t rkey)
 {
 	t_post(p->a, &(struct t_wr){.opcode = opcode,
@@ -55,7 +49,7 @@ static void own_keys(void **state)
 		struct t_sge sge;
 
 		t_pair_setup((void **)&p);
-		b = count(p, p->b);
+		b = t_counters(p->t, p->b);
 		t_recv_at(p->b, 0, 64);
 		sge = t_own(p->a, 0, 64);
 		if (rows[i].unknown)
@@ -94,7 +88,7 @@ static void the_program_moves_the_qp_to_err(void **state)
 		struct t_pair *p;
 
 		t_pair_setup((void **)&p);
-		a = count(p, p->a);
+		a = t_counters(p->t, p->a);
 		sge = t_own(p->a, 0, 8);
 		p->a->hw->rnr_retry = 7;
 		for (uint32_t i = 0; i < n; i++)
@@ -118,7 +112,7 @@ static void the_program_moves_the_qp_to_err(void **state)
 static void a_wqe_fails(void **state)
 {
 	struct t_pair *p = *state;
-	struct hw_qctr *a = count(p, p->a), *b = count(p, p->b);
+	struct hw_qctr *a = t_counters(p->t, p->a), *b = t_counters(p->t, p->b);
 	struct t_sge sge = t_own(p->a, 0, 8);
 
 	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
@@ -151,8 +145,8 @@ static void the_qp_has_no_right(void **state)
 		struct t_pair *p;
 
 		t_pair_setup((void **)&p);
-		a = count(p, p->a);
-		b = count(p, p->b);
+		a = t_counters(p->t, p->a);
+		b = t_counters(p->t, p->b);
 		p->b->hw->rwe = p->b->hw->rre = 0;
 		post(p, ops[i], t_own(p->a, 0, 8), p->b->key);
 		assert_int_equal(vendor_err(p->a), 0x8a);

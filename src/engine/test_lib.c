@@ -10,6 +10,7 @@
 #include "hw/pd.h"
 #include "hw/port.h"
 #include "engine/qp.h"
+#include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
@@ -161,6 +162,12 @@ int t_event(struct tb *t, uint32_t evq)
 	int rc = evq_pop(&t->s, evq, q->gen, -1, &rec);
 
 	return rc ? -1 : (int)rec.type;
+}
+
+struct hw_qctr *t_counters(struct tb *t, struct t_qp *q)
+{
+	assert_int_equal(seg_alloc(&t->s, SEG_T_QCTR, T_OWNER, &q->hw->qctr), 0);
+	return hw_qctr(&t->s, q->hw->qctr);
 }
 
 void t_cq_make(struct tb *t, struct t_cq *cq, uint32_t log_size, uint32_t cqe_bytes)

@@ -241,15 +241,8 @@ static void a_receive_goes_back_to_its_own_srq(void **state)
 static void q_counters_count(void **state)
 {
 	struct xrc *x = *state;
-	struct hw_qctr *ini, *tgt;
-	uint32_t a, b;
+	struct hw_qctr *ini = t_counters(x->t, x->ini), *tgt = t_counters(x->t, x->tgt);
 
-	assert_int_equal(seg_alloc(&x->t->s, SEG_T_QCTR, T_OWNER, &a), 0);
-	assert_int_equal(seg_alloc(&x->t->s, SEG_T_QCTR, T_OWNER, &b), 0);
-	ini = hw_qctr(&x->t->s, a);
-	tgt = hw_qctr(&x->t->s, b);
-	x->ini->hw->qctr = a;
-	x->tgt->hw->qctr = b;
 	send_to(x, x->srq[0].srqn, "late");
 	assert_int_equal(tgt->n[HW_QC_OUT_OF_BUFFER], 1);
 	assert_int_equal(ini->n[HW_QC_RNR_NAK_RETRY_ERR], 1);
@@ -280,12 +273,9 @@ static void q_counters_count(void **state)
 static void what_waits_is_counted_once(void **state)
 {
 	struct xrc *x = *state;
-	struct hw_qctr *c;
-	uint32_t i;
+	struct hw_qctr *c = t_counters(x->t, x->ini);
 
-	assert_int_equal(seg_alloc(&x->t->s, SEG_T_QCTR, T_OWNER, &i), 0);
-	c = hw_qctr(&x->t->s, i);
-	x->ini->hw->qctr = x->tgt->hw->qctr = i;
+	x->tgt->hw->qctr = x->ini->hw->qctr;
 	t_srq_post(&x->srq[0], x->key, x->mem, 2);
 	assert_int_equal(seg_trylock(&x->t->s, &x->cq[0].hw->lock), 0);
 	send_to(x, x->srq[0].srqn, "too long");

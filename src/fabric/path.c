@@ -292,19 +292,6 @@ static bool pkey_goes_out(const struct hw_port *p, uint16_t pkey)
 	return false;
 }
 
-/*
- * Inwards, the table is the sender's (pkey_mgr_update_peer_port() of OpenSM's osm_pkey_mgr.c), so a
- * limited member's own P_Key is in it. That the partition alone counts is inferred: otherwise no
- * limited member could send.
- */
-static bool pkey_comes_in(const struct hw_port *p, uint16_t pkey)
-{
-	for (uint32_t i = 0; i < HW_PKEYS; i++)
-		if (ib_pkey_same(pkey, p->pkey[i]))
-			return true;
-	return false;
-}
-
 struct passing {
 	const struct fab_pkts *k;
 	bool count, stopped;
@@ -346,7 +333,12 @@ static bool pass(const struct seg *s, struct fab_cable c, struct passing *v)
 		count_pkts(s, c.in, HW_CTR_RCV_DATA, HW_CTR_RCV_PKTS, HW_CTR_RCV_MCAST, v->k);
 	}
 	in = hw_port(s, c.in);
-	if ((in->enforce & ENFORCE_IN) && !pkey_comes_in(in, v->k->pkey))
+	/*
+	 * Inwards, the table is the sender's (pkey_mgr_update_peer_port() of OpenSM's
+	 * osm_pkey_mgr.c), so a limited member's own P_Key is in it. That the partition alone
+	 * counts is inferred: otherwise no limited member could send.
+	 */
+	if ((in->enforce & ENFORCE_IN) && !hw_port_has_pkey(in, v->k->pkey))
 		return stop(s, v, c.in, HW_CTR_RCV_CONSTRAINT);
 	if (v->k->payload > mtu_of(in))
 		return stop(s, v, c.in, HW_CTR_RCV_ERRORS);

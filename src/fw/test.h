@@ -22,6 +22,7 @@
 #include "util/test_cmocka.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/cq.h"
+#include "wire/prm/dct.h"
 #include "wire/prm/eq.h"
 #include "wire/prm/gobj.h"
 #include "wire/prm/memic.h"
@@ -254,6 +255,19 @@ static inline void b_create_qp(struct env *e)
 	LAYOUT_SET(qpc, qpc, dbr_umem_valid, 1);
 	LAYOUT_SET(qpc, qpc, dbr_umem_id, e->dbr);
 	LAYOUT_SET(qpc, qpc, dbr_addr, 0xc0);
+}
+
+/* Returns the context. */
+static inline void *b_dct(struct env *e)
+{
+	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
+
+	LAYOUT_SET(dctc, dctc, pd, e->pd);
+	LAYOUT_SET(dctc, dctc, cqn, e->cq);
+	LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
+	LAYOUT_SET(dctc, dctc, port, 1);
+	LAYOUT_SET(dctc, dctc, mtu, 3);
+	return dctc;
 }
 
 static inline void *b_modify_qp(struct env *e, uint16_t opcode, uint32_t opt)

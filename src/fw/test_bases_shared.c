@@ -51,13 +51,8 @@ uint32_t new_set(struct env *e)
 
 void b_create_dct(struct env *e)
 {
-	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
+	void *dctc = b_dct(e);
 
-	LAYOUT_SET(dctc, dctc, pd, e->pd);
-	LAYOUT_SET(dctc, dctc, cqn, e->cq);
-	LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
-	LAYOUT_SET(dctc, dctc, port, 1);
-	LAYOUT_SET(dctc, dctc, mtu, 3);
 	LAYOUT_SET(dctc, dctc, dc_access_key, 0x1122334455667788);
 }
 

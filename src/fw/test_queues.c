@@ -373,19 +373,6 @@ static void test_lag_affinity_is_ignored(void **state)
 	assert_int_equal(run(e, e->in, IN(rts2rts_qp), OUT(rts2rts_qp)), FW_BAD_PARAM);
 }
 
-/* CREATE_DCT, to be executed by make(); returns the context. */
-static void *a_dct(struct env *e)
-{
-	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
-
-	LAYOUT_SET(dctc, dctc, pd, e->pd);
-	LAYOUT_SET(dctc, dctc, cqn, e->cq);
-	LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
-	LAYOUT_SET(dctc, dctc, port, 1);
-	LAYOUT_SET(dctc, dctc, mtu, 3);
-	return dctc;
-}
-
 /*
  * dp_ordering_0, _1 and _force (of UCX's ib_mlx5_ifc.h) permit another order than the one in which
  * messages come, and nothing is to be done for them. UCX 1.18.0 does not initialise them in
@@ -409,7 +396,7 @@ static void test_another_order_may_be_permitted(void **state)
 		bits_set32(LAYOUT_IN(init2rtr_qp_in, qpc, e->in), in_qpc[i], 1, 1);
 		assert_int_equal(run(e, e->in, IN(init2rtr_qp), OUT(init2rtr_qp)), FW_OK);
 		assert_int_equal(query_qp_state(e), PRM_QP_STATE_RTR);
-		dctc = a_dct(e);
+		dctc = b_dct(e);
 		bits_set32(dctc, in_dctc[i], 1, 1);
 		make(e, IN(create_dct));
 	}
@@ -576,7 +563,7 @@ static uint32_t ece_of_dct(struct env *e, uint32_t bit, uint32_t ece)
 	uint32_t dctn, agreed;
 	uint8_t *dctc;
 
-	bits_set32(a_dct(e), bit, 32, ece);
+	bits_set32(b_dct(e), bit, 32, ece);
 	dctn = make(e, IN(create_dct));
 	agreed = LAYOUT_GET32(create_dct_out, e->out, ece);
 	assert_int_equal(hw_qp(&e->s, dctn)->ece, agreed);

@@ -358,13 +358,8 @@ static void test_another_uid_sees_none_of_them(void **state)
 /* Creates a DCT that names the set, and returns the command's status. */
 static uint32_t dct_in_set(struct env *e, uint32_t set)
 {
-	void *dctc = LAYOUT_IN(create_dct_in, dct_context_entry, cmd_init(e, PRM_OP_CREATE_DCT, 0));
+	void *dctc = b_dct(e);
 
-	LAYOUT_SET(dctc, dctc, pd, e->pd);
-	LAYOUT_SET(dctc, dctc, cqn, e->cq);
-	LAYOUT_SET(dctc, dctc, srqn_xrqn, e->srq);
-	LAYOUT_SET(dctc, dctc, port, 1);
-	LAYOUT_SET(dctc, dctc, mtu, 3);
 	LAYOUT_SET(dctc, dctc, counter_set_id, set);
 	return run(e, e->in, IN(create_dct), OUT(create_dct));
 }

@@ -5,6 +5,7 @@
 
 #include "hw/hca.h"
 #include "segment/seg.h"
+#include "wire/ib/pkey.h"
 #include "wire/ib/port.h"
 
 /*
@@ -166,6 +167,14 @@ static inline uint32_t hw_port_gids(const struct hw_port *p)
 static inline uint32_t hw_port_pkeys(const struct hw_port *p)
 {
 	return hw_port_is_eth(p) ? 1 : HW_PKEYS;
+}
+/* Is the port a member of the partition, full or limited? */
+static inline bool hw_port_has_pkey(const struct hw_port *p, uint16_t pkey)
+{
+	for (uint32_t i = 0; i < HW_PKEYS; i++)
+		if (ib_pkey_same(pkey, p->pkey[i]))
+			return true;
+	return false;
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "segment/adopt_priv.h"
 #include "segment/look.h"
 #include "util/fmt.h"
+#include "util/num.h"
 #include "util/point.h"
 #include "util/sys.h"
 
@@ -202,22 +203,6 @@ struct sleepers {
 	enum adopt_sleep found;
 };
 
-static const char *word_of(const char *s, uint64_t *v)
-{
-	unsigned int base = s[0] == '0' && s[1] == 'x' ? 16 : 10;
-
-	for (s += base == 16 ? 2 : 0, *v = 0;; s++) {
-		unsigned int d = *s >= '0' && *s <= '9'   ? (unsigned int)(*s - '0')
-				 : *s >= 'a' && *s <= 'f' ? (unsigned int)(*s - 'a') + 10
-							  : 16;
-
-		if (d >= base)
-			break;
-		*v = *v * base + d;
-	}
-	return *s == ' ' ? s + 1 : s;
-}
-
 /*
  * The call's number and its six arguments, in proc_pid_syscall() of the kernel's fs/proc/base.c;
  * "running" or "-1 ..." when the thread sleeps in none.
@@ -228,9 +213,9 @@ static void look_at_call(const char *call, struct sleepers *x)
 
 	if (*call < '0' || *call > '9')
 		return;
-	call = word_of(call, &nr);
+	nr = num_decimal(call, &call);
 	for (int i = 0; i < 6; i++)
-		call = word_of(call, &a[i]);
+		a[i] = num_in_base(call + (*call == ' '), 16, &call);
 	if (nr == SYS_futex && a[0] >= x->lo && a[0] < x->hi) {
 		if (a[1] & FUTEX_PRIVATE_FLAG) /* it goes by the address */
 			return;

@@ -5,6 +5,7 @@
  */
 #include "segment/adopt_priv.h"
 #include "segment/look.h"
+#include "util/num.h"
 #include "util/sys.h"
 
 #include <errno.h>
@@ -123,19 +124,6 @@ static int maps_open(struct lines *l)
 	return adopt_is_kept(&kept) ? 0 : r;
 }
 
-static const char *number(const char *s, unsigned int base, uint64_t *v)
-{
-	for (*v = 0;; s++) {
-		unsigned int d = *s >= '0' && *s <= '9'   ? (unsigned int)(*s - '0')
-				 : *s >= 'a' && *s <= 'f' ? (unsigned int)(*s - 'a') + 10
-							  : 16;
-
-		if (d >= base)
-			return s;
-		*v = *v * base + d;
-	}
-}
-
 struct mapping {
 	uint64_t lo, hi, offset, major, minor, ino;
 	char perms[5];
@@ -145,18 +133,18 @@ struct mapping {
 /* "lo-hi rw-p offset major:minor inode   name" */
 static bool parse(const char *s, struct mapping *m)
 {
-	s = number(s, 16, &m->lo);
+	m->lo = num_in_base(s, 16, &s);
 	if (*s != '-')
 		return false;
-	s = number(s + 1, 16, &m->hi);
+	m->hi = num_in_base(s + 1, 16, &s);
 	if (*s != ' ' || strlen(s) < 6)
 		return false;
 	memcpy(m->perms, s + 1, 4);
 	m->perms[4] = '\0';
-	s = number(s + 6, 16, &m->offset);
-	s = number(s + (*s == ' '), 16, &m->major);
-	s = number(s + (*s == ':'), 16, &m->minor);
-	s = number(s + (*s == ' '), 10, &m->ino);
+	m->offset = num_in_base(s + 6, 16, &s);
+	m->major = num_in_base(s + (*s == ' '), 16, &s);
+	m->minor = num_in_base(s + (*s == ':'), 16, &s);
+	m->ino = num_decimal(s + (*s == ' '), &s);
 	while (*s == ' ')
 		s++;
 	m->name = s;
@@ -206,7 +194,7 @@ static bool is_below_descriptor(const char *thread, void *arg)
 	size_t len = 0;
 	long r;
 
-	number(id ? id + 1 : thread, 10, &tid);
+	tid = num_decimal(id ? id + 1 : thread, NULL);
 	if (tid == (uint64_t)sys_getpid())
 		return true;
 	r = sys_call(SYS_get_robust_list, tid, &head, &len);

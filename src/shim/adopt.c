@@ -139,18 +139,12 @@ WRAP_STREAM(fwrite_unlocked, (const void *p, size_t size, size_t n, FILE *f), (p
 /* mlock2(2) for one line of /proc/self/maps: "start-end ..." in hexadecimal. */
 static void lock_line(const char *line, const struct seg *s, unsigned int flags)
 {
-	uint64_t at[2] = {0};
-	int i = 0;
+	uint64_t from = num_in_base(line, 16, &line);
+	uint64_t to = num_in_base(line + (*line == '-'), 16, NULL);
 
-	for (; *line != ' ' && *line; line++)
-		if (*line == '-')
-			i = 1;
-		else
-			at[i] = at[i] << 4 |
-				(uint64_t)(*line <= '9' ? *line - '0' : *line - 'a' + 10);
 	/* mlockall() ignores what cannot be locked, too (apply_mlockall_flags(), mm/mlock.c). */
-	if (at[1] <= (uintptr_t)s->base || at[0] >= (uintptr_t)s->base + s->size)
-		sys_call(SYS_mlock2, at[0], at[1] - at[0], flags);
+	if (to <= (uintptr_t)s->base || from >= (uintptr_t)s->base + s->size)
+		sys_call(SYS_mlock2, from, to - from, flags);
 }
 
 /* `flags`: of mlock2(2). */

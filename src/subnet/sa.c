@@ -215,14 +215,6 @@ bool sa_selected(uint32_t selector, uint32_t want, uint32_t have, uint32_t (*val
 	}
 }
 
-bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey)
-{
-	for (uint32_t i = 0; i < HW_PKEYS; i++)
-		if (ib_pkey_same(pkey, p->pkey[i]))
-			return true;
-	return false;
-}
-
 uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b)
 {
 	for (uint32_t i = 0; i < HW_PKEYS; i++)

@@ -110,7 +110,6 @@ bool sa_selected(uint32_t selector, uint32_t want, uint32_t have, uint32_t (*val
 /* Do both have a common partition, at least one as a full member? Returns its P_Key, or 0. */
 uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b);
 /* Does the port's table have the partition? */
-bool sa_port_has_pkey(const struct hw_port *p, uint16_t pkey);
 
 /* Under the subnet's lock, whose holder has died: drop the holder's unfinished record. */
 void sa_groups_repair(struct seg *s);

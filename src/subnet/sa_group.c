@@ -243,7 +243,7 @@ static uint16_t describe(const struct sa_call *c, const struct hw_port *p, struc
 static bool port_can(const struct fab_mcgrp *g, const struct hw_port *p)
 {
 	return p->active_mtu >= g->mtu && ib_rate_gb10(sa_port_rate(p)) >= ib_rate_gb10(g->rate) &&
-	       sa_port_has_pkey(p, (uint16_t)g->pkey);
+	       hw_port_has_pkey(p, (uint16_t)g->pkey);
 }
 
 /*
@@ -253,7 +253,7 @@ static bool port_can(const struct fab_mcgrp *g, const struct hw_port *p)
 static bool may_change(const struct sa_call *c, const struct fab_mcgrp *g,
 		       const struct fab_mcmem *m)
 {
-	return m->proxy ? sa_port_has_pkey(hw_port(c->s, c->from), (uint16_t)g->pkey)
+	return m->proxy ? hw_port_has_pkey(hw_port(c->s, c->from), (uint16_t)g->pkey)
 			: m->port == c->from;
 }
 
@@ -538,7 +538,7 @@ static void group_query(struct sa_call *c)
 		if ((sa_has(c, MC_MGID) && memcmp(g->mgid, mgid_of(c), 16)) ||
 		    (sa_has(c, MC_MLID) && WANT(c, mlid) != FAB_MLID_FIRST + i - 1) ||
 		    (sa_has(c, MC_SCOPE) && WANT(c, scope) != g->scope) ||
-		    !sa_port_has_pkey(hw_port(c->s, c->from), (uint16_t)g->pkey) ||
+		    !hw_port_has_pkey(hw_port(c->s, c->from), (uint16_t)g->pkey) ||
 		    !group_fits(c, g))
 			continue;
 		group_records(c, i, g);

@@ -244,7 +244,7 @@ static bool inform_allowed(struct seg *s, const struct fab_sarec *r, const uint8
 	if (gid[0] == 0xff) {
 		const struct fab_mcgrp *g = group_of(s, gid);
 
-		return g && sa_port_has_pkey(to, (uint16_t)g->pkey);
+		return g && hw_port_has_pkey(to, (uint16_t)g->pkey);
 	}
 	source = fab_port_by_gid(s, gid);
 	if (source == SEG_NONE)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include "util/num.h"
 
 struct topo_where text_at(const struct topo_text *x, const char *p)
 {
@@ -39,27 +40,16 @@ bool text_skip(struct topo_text *x, const char *word)
 	return true;
 }
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 16;
-}
-
-static int digits(struct topo_text *x, const char *what, int base, uint64_t *v)
+static int digits(struct topo_text *x, const char *what, unsigned int base, uint64_t *v)
 {
 	const char *start = x->p;
 
 	*v = 0;
-	for (; digit(*x->p) < base; x->p++) {
+	for (; num_digit(*x->p) < base; x->p++) {
 		uint64_t more;
 
-		if (__builtin_mul_overflow(*v, (uint64_t)base, &more) ||
-		    __builtin_add_overflow(more, (uint64_t)digit(*x->p), v)) {
+		if (__builtin_mul_overflow(*v, base, &more) ||
+		    __builtin_add_overflow(more, num_digit(*x->p), v)) {
 			x->p = (char *)start;
 			return text_error(x, "%s is too large", what);
 		}

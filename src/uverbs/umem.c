@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include "segment/adopt.h"
 #include "uverbs/priv.h"
+#include "util/num.h"
 #include "util/sys.h"
 
 #define PAGE UINT64_C(4096)
@@ -51,7 +52,7 @@ static bool maps_char(struct maps_line *l, char c)
 		if (c == '-' || c == ' ')
 			l->field++;
 		else
-			*number = *number << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+			*number = *number << 4 | num_digit(c);
 	} else if (l->field == MAPS_READ) {
 		l->r = c == 'r';
 		l->field++;

@@ -15,6 +15,7 @@
 #include "shim/doorbell/stack.h"
 #include "segment/mem.h"
 #include "util/log.h"
+#include "util/num.h"
 #include "util/sys.h"
 
 #include <assert.h>
@@ -217,39 +218,18 @@ struct mapping {
 	int prot;
 };
 
-static uint64_t patch_number(const char **p, unsigned int base)
-{
-	uint64_t v = 0;
-
-	for (;; (*p)++) {
-		char c = **p;
-		unsigned int d = c >= '0' && c <= '9'   ? (unsigned int)(c - '0')
-				 : c >= 'a' && c <= 'f' ? (unsigned int)(c - 'a') + 10
-							: 99;
-
-		if (d >= base)
-			return v;
-		v = v * base + d;
-	}
-}
-
 /* 7f12-7f34 r-xp 00008000 fe:01 1234   /usr/lib/... */
 static void parse_line(const char *p, struct mapping *m)
 {
 	const char *perm;
 
-	m->from = patch_number(&p, 16);
-	p++;
-	m->to = patch_number(&p, 16);
+	m->from = num_in_base(p, 16, &p);
+	m->to = num_in_base(p + 1, 16, &p);
 	perm = ++p;
-	p += 5;
-	patch_number(&p, 16);
-	p++;
-	m->dev = patch_number(&p, 16) << 32;
-	p++;
-	m->dev |= patch_number(&p, 16);
-	p++;
-	m->inode = patch_number(&p, 10);
+	num_in_base(p + 5, 16, &p);
+	m->dev = num_in_base(p + 1, 16, &p) << 32;
+	m->dev |= num_in_base(p + 1, 16, &p);
+	m->inode = num_decimal(p + 1, &p);
 	m->patchable = perm[0] == 'r' && perm[2] == 'x' && perm[3] == 'p' && m->inode;
 	m->prot = PROT_READ | PROT_EXEC | (perm[1] == 'w' ? PROT_WRITE : 0);
 }

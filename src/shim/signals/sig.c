@@ -15,6 +15,7 @@
 #include "shim/doorbell/stack.h"
 #include "shim/doorbell/fault.h"
 #include "segment/mem.h"
+#include "util/num.h"
 #include "util/sys.h"
 #include "util/tls.h"
 
@@ -267,16 +268,13 @@ void sig_note_caught(void)
 				*/
 			       << 31;
 	char buf[4096], *p;
-	uint64_t have = 0;
+	uint64_t have;
 
 	sys_read_text("/proc/self/status", buf, sizeof(buf));
 	p = strstr(buf, "SigCgt:");
 	for (p = p ? p + 7 : NULL; p && (*p == '\t' || *p == ' '); p++)
 		;
-	for (int n = 0; p && n < 16; n++, p++)
-		have = have << 4 | (uint64_t)(*p <= '9' ? *p - '0' : *p - 'a' + 10);
-	if (!p)
-		have = ~UINT64_C(0);
+	have = p ? num_in_base(p, 16, NULL) : ~UINT64_C(0);
 	if (FATAL & have & ~atomic_load(&caught))
 		keep_out(have);
 	if (have & ~(SIG_SYNC | glibc))
