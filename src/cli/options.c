@@ -26,7 +26,8 @@ struct word {
 	uint32_t value;
 };
 
-static const struct word doorbells[] = {{"trap", SHIM_CAN_TRAP}, {"poll", true}, {NULL, 0}};
+static const struct word doorbells[] = {
+	{"auto", true}, {"trap", SHIM_CAN_TRAP}, {"poll", true}, {NULL, 0}};
 static const struct word memlocks[] = {{"account", 0}, {"enforce", 0}, {NULL, 0}};
 static const struct word sms[] = {{"builtin", 0}, {"none", 1}, {NULL, 0}};
 static const struct word links[] = {{"ib", HW_LINK_IB}, {"eth", HW_LINK_ETH}, {NULL, 0}};
@@ -252,9 +253,11 @@ static const struct opt_row rows[] = {
 	{CLI_MAKERS, "netns", 0, NULL,
 	 "give each host a network namespace with interfaces of the kernel (10.1.0.1...)",
 	 FLAG(fab.netns), .given = CLI_SHAPE},
-	{CLI_COMMANDS, "doorbell", 0, "trap|poll",
-	 SHIM_CAN_TRAP ? "detect stores to a UAR by a fault, or by a thread that watches (trap)"
-		       : "detect stores to a UAR by a thread that watches: poll only",
+	{CLI_COMMANDS, "doorbell", 0, "auto|trap|poll",
+	 SHIM_CAN_TRAP
+		 ? "detect stores to a UAR by a fault, or by a thread that watches; auto: by a "
+		   "fault, unless a debugger would stop there (auto)"
+		 : "detect stores to a UAR by a thread that watches: poll only",
 	 .store = store_doorbell, AT(const char *, doorbell), .words = doorbells},
 	{CLI_COMMANDS, "memlock", 0, "account|enforce",
 	 "count registered memory, or also enforce RLIMIT_MEMLOCK (account)",
@@ -460,7 +463,7 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 	*o = (struct cli_options){
 		.verb = v->name,
 		.fab = {.hosts = 1, .hcas = 1, .ports = 1, .model = HW_CX6, .if_mtu = FAB_ETH_MTU},
-		.doorbell = doorbells[SHIM_CAN_TRAP ? 0 : 1].word,
+		.doorbell = doorbells[SHIM_CAN_TRAP ? 0 : 2].word,
 		.memlock = memlocks[0].word,
 	};
 	options_describe(v, opts);

@@ -55,6 +55,7 @@ static void layout(struct seg_hdr *h)
  * After mlockall(MCL_FUTURE) a new mapping is locked: one of this size is refused to an ordinary
  * user, and for root it fills its file. A mapping that grows is locked only if it was
  * (vma_to_resize() and move_vma(), mm/mremap.c), so the first page is mapped and unlocked alone.
+ * Elsewhere it is mapped at once: memcheck takes what mremap() adds for memory that is not there.
  */
 static void *map_unlocked(uint64_t size, int prot, int flags, int fd, void *at)
 {
@@ -64,6 +65,11 @@ static void *map_unlocked(uint64_t size, int prot, int flags, int fd, void *at)
 	first = sys_mmap(NULL, SEG_PAGE, prot, flags, fd, 0);
 	if (sys_is_err(first))
 		return first;
+	/* a locked page cannot be given back: EINVAL (madvise_dontneed_free_valid_vma()) */
+	if (sys_call(SYS_madvise, first, SEG_PAGE, MADV_DONTNEED) != -EINVAL) {
+		sys_munmap(first, SEG_PAGE);
+		return sys_mmap(at, size, prot, flags | (at ? MAP_FIXED : 0), fd, 0);
+	}
 	sys_call(SYS_munlock, first, SEG_PAGE);
 	p = (void *)sys_call(SYS_mremap, first, SEG_PAGE, size,
 			     MREMAP_MAYMOVE | (at ? MREMAP_FIXED : 0), at);

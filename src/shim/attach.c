@@ -467,7 +467,7 @@ void shim_look_up(void)
 {
 	int saved = errno;
 
-	if (!uar_poll_mode())
+	if (!uar_never_traps())
 		trap_decode_init();
 	devthread_init();
 	libc_look_up();

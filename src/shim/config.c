@@ -130,8 +130,6 @@ static void read_config(struct shim_config *c)
 	c->root_len = config_put(c->root, sizeof(c->root), 0, c->dir);
 	c->root_len = config_put(c->root, sizeof(c->root), c->root_len, "/host/");
 	c->root_len = config_put(c->root, sizeof(c->root), c->root_len, c->host);
-	s = env(SHIM_ENV_DOORBELL);
-	c->doorbell_poll = s && equal(s, "poll");
 	s = env(SHIM_ENV_MEMLOCK);
 	c->memlock_enforce = s && equal(s, "enforce");
 	s = env(SHIM_ENV_PTRACER);

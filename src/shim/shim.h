@@ -29,7 +29,7 @@ enum shim_doorbell { SHIM_DB_TRAP, SHIM_DB_POLL };
 /* Environment variables set by `softhca run`. Without SOFTHCA_DIR the library does nothing. */
 #define SHIM_ENV_DIR "SOFTHCA_DIR"           /* the fabric's directory */
 #define SHIM_ENV_HOST "SOFTHCA_HOST"         /* h1 */
-#define SHIM_ENV_DOORBELL "SOFTHCA_DOORBELL" /* trap | poll */
+#define SHIM_ENV_DOORBELL "SOFTHCA_DOORBELL" /* auto | trap | poll */
 #define SHIM_ENV_MEMLOCK "SOFTHCA_MEMLOCK"   /* account | enforce */
 #define SHIM_ENV_ADOPT "SOFTHCA_ADOPT"       /* memory is adopted after N messages */
 #define SHIM_ENV_PTRACER "SOFTHCA_PTRACER"   /* 0: leave PR_SET_PTRACER alone */

@@ -186,7 +186,7 @@ print(lib.fake_count())
             self.skipTest("gdb is not installed")
         path = self.build("plain", RING, "gcc")
         r = subprocess.run(["gdb", "-q", "-batch", "-ex", "set startup-with-shell off",
-                            "-ex", "set env LD_PRELOAD " + FAKE,
+                            "-ex", "set env LD_PRELOAD " + FAKE, "-ex", "set env SOFTHCA_DOORBELL trap",
                             "-ex", "handle SIGSEGV nostop noprint pass",
                             "-ex", "set breakpoint pending on", "-ex", "break eng_uar_write",
                             "-ex", "run", "-ex", "bt", path],

@@ -86,7 +86,13 @@ struct seg *uar_seg(void);
 bool uar_poll(struct seg *s);
 bool uar_any(void); /* is a page mapped? */
 void uar_forked(void);
+
+/* ---- mode.c */
+/* Are doorbells polled, in this process? Chosen at the first call, in the first open of a device.
+ */
 bool uar_poll_mode(void);
+/* Is that certain before? Then a trap needs no preparation. */
+bool uar_never_traps(void);
 
 /* ---- fault.c */
 void trap_init(void);

@@ -52,21 +52,6 @@ static uint32_t hash(uintptr_t page)
 	return (uint32_t)((page >> 12) * UINT64_C(0x9e3779b97f4a7c15) >> 51) % SLOTS;
 }
 
-bool uar_poll_mode(void)
-{
-	/* 0 not read, 1 trap, 2 poll: the program may change the environment */
-	static _Atomic int mode;
-	int m = atomic_load_explicit(&mode, memory_order_relaxed);
-
-	if (!m) {
-		const char *s = getenv(SHIM_ENV_DOORBELL);
-
-		m = !SHIM_CAN_TRAP || (s && !strcmp(s, "poll")) ? 2 : 1;
-		atomic_store(&mode, m);
-	}
-	return m == 2;
-}
-
 void uar_know(struct seg *s)
 {
 	s->polled = uar_poll_mode();

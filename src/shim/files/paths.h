@@ -27,7 +27,6 @@ struct shim_config {
 	char real_root[512]; /* the same without symbolic links */
 	size_t real_root_len;
 	char real_dir[512]; /* $SOFTHCA_DIR without symbolic links */
-	bool doorbell_poll;
 	bool memlock_enforce;
 	bool ptracer;         /* let peers copy under Yama (proc.c) */
 	uint32_t adopt_after; /* 0: never */
