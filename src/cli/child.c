@@ -133,6 +133,7 @@ int child_environment(const struct cli_options *o, const char *dir, const char *
 	if (setenv(SHIM_ENV_DIR, dir, 1) < 0 || setenv(SHIM_ENV_HOST, host, 1) < 0 ||
 	    setenv(SHIM_ENV_DOORBELL, o->doorbell, 1) < 0 ||
 	    setenv(SHIM_ENV_MEMLOCK, o->memlock, 1) < 0 ||
+	    (o->keep_env && setenv(SHIM_ENV_KEEP, o->keep_env, 1) < 0) ||
 	    ((o->adopt || o->no_adopt) && setenv(SHIM_ENV_ADOPT, o->no_adopt ? "0" : "1", 1) < 0) ||
 	    calm_asan() < 0)
 		return prog_fail("out of memory");

@@ -77,7 +77,7 @@ struct cli_options {
 	unsigned int given; /* CLI_SIZE, CLI_SHAPE */
 	const char *shape;  /* the first given option of CLI_SHAPE; NULL: none */
 	struct fab_options fab;
-	const char *doorbell, *memlock; /* values for environment variables */
+	const char *doorbell, *memlock, *keep_env; /* values for environment variables */
 	bool adopt, no_adopt;
 	const char *host, *fabric; /* NULL: not given */
 	bool json;

@@ -29,6 +29,7 @@ struct word {
 static const struct word doorbells[] = {
 	{"auto", true}, {"trap", SHIM_CAN_TRAP}, {"poll", true}, {NULL, 0}};
 static const struct word memlocks[] = {{"account", 0}, {"enforce", 0}, {NULL, 0}};
+static const struct word keeps[] = {{"none", 0}, {"spawn", 0}, {"all", 0}, {NULL, 0}};
 static const struct word sms[] = {{"builtin", 0}, {"none", 1}, {NULL, 0}};
 static const struct word links[] = {{"ib", HW_LINK_IB}, {"eth", HW_LINK_ETH}, {NULL, 0}};
 static const struct word cryptos[] = {{"plaintext", HW_CRYPTO_PLAINTEXT},
@@ -266,6 +267,10 @@ static const struct opt_row rows[] = {
 	 "let other processes map memory that they write to, instead of copying by system calls",
 	 FLAG(adopt)},
 	{CLI_COMMANDS, "no-adopt", 0, NULL, "never do that (the default)", FLAG(no_adopt)},
+	{CLI_COMMANDS, "keep-env", 0, "none|spawn|all",
+	 "also let programs see the adapter that are started with an environment of their own: "
+	 "by posix_spawn, or by exec, too (spawn)",
+	 WORD(keep_env, keeps)},
 	{CLI_COMMANDS, "quiet", 'q', NULL,
 	 "do not say at the end that the command could not see the adapter", FLAG(quiet)},
 	{CLI_COMMANDS, "summary", 0, NULL,

@@ -116,6 +116,49 @@ static void find_real_root(struct shim_config *c)
 		c->real_dir[i] = c->real_root[i];
 }
 
+static bool has(const char *s, size_t n, const char *word)
+{
+	size_t len = length(word);
+
+	for (size_t i = 0; i + len <= n; i++)
+		if (same(s + i, word, len))
+			return true;
+	return false;
+}
+
+/* The item of LD_PRELOAD that is this library. One that does not fit is not kept. */
+static void keep_library(struct shim_config *c)
+{
+	const char *s = env("LD_PRELOAD");
+	size_t n;
+
+	for (; s && *s; s += n + (s[n] != '\0')) {
+		for (n = 0; s[n] && s[n] != ':' && s[n] != ' ';)
+			n++;
+		if (n >= sizeof(c->library) || !has(s, n, "libsofthca.so"))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			c->library[i] = s[i];
+		return;
+	}
+}
+
+/* What this library and `softhca` read from the environment, for programs that lose it. */
+static void keep_environment(struct shim_config *c)
+{
+	const char *s = env(SHIM_ENV_KEEP);
+	size_t at = 0;
+
+	c->keep_env = s && equal(s, "none")  ? SHIM_KEEP_NONE
+		      : s && equal(s, "all") ? SHIM_KEEP_ALL
+					     : SHIM_KEEP_SPAWN;
+	keep_library(c);
+	for (char **e = environ; *e; e++)
+		if (same(*e, "SOFTHCA_", length("SOFTHCA_")) &&
+		    at + length(*e) + 2 <= sizeof(c->kept))
+			at = config_put(c->kept, sizeof(c->kept), at, *e) + 1;
+}
+
 static void read_config(struct shim_config *c)
 {
 	const char *s;
@@ -138,6 +181,7 @@ static void read_config(struct shim_config *c)
 	for (; s && *s >= '0' && *s <= '9' && c->adopt_after < 1000000; s++)
 		c->adopt_after = c->adopt_after * 10 + (uint32_t)(*s - '0');
 	find_real_root(c);
+	keep_environment(c);
 	c->on = true;
 }
 

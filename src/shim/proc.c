@@ -7,6 +7,7 @@
  */
 #include "shim/attach.h"
 #include "shim/calls.h"
+#include "shim/environ.h"
 #include "shim/refused.h"
 #include "shim/shim.h"
 #include "shim/files/wait.h"
@@ -83,47 +84,67 @@ static int exec_failed(struct seg_proc *p)
 
 int call_execve(const char *path, char *const argv[], char *const envp[], next_execve *next)
 {
-	struct seg_proc *slot = exec_begin(path, envp);
+	char *const *env = ENVIRON_KEPT(false, envp);
+	struct seg_proc *slot = exec_begin(path, env);
 
-	next(path, argv, envp);
+	next(path, argv, env);
 	return exec_failed(slot);
 }
 
 int call_execveat(int dirfd, const char *path, char *const argv[], char *const envp[], int flags,
 		  next_execveat *next)
 {
-	struct seg_proc *slot = exec_begin(path, envp);
+	char *const *env = ENVIRON_KEPT(false, envp);
+	struct seg_proc *slot = exec_begin(path, env);
 
-	next(dirfd, path, argv, envp, flags);
+	next(dirfd, path, argv, env, flags);
 	return exec_failed(slot);
 }
 
-#define WRAP_EXEC(name, params, args, path, envp)               \
-	WRAP(int, name, params)                                 \
-	{                                                       \
-		struct seg_proc *slot = exec_begin(path, envp); \
-                                                                \
-		NEXT(name) args;                                \
-		return exec_failed(slot);                       \
+#define WRAP_EXEC(name, params, args, path, envp)                   \
+	WRAP(int, name, params)                                     \
+	{                                                           \
+		char *const *const env = ENVIRON_KEPT(false, envp); \
+		struct seg_proc *slot = exec_begin(path, env);      \
+                                                                    \
+		NEXT(name) args;                                    \
+		return exec_failed(slot);                           \
 	}
-WRAP_EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, envp),
+WRAP_EXEC(execve, (const char *path, char *const argv[], char *const envp[]), (path, argv, env),
 	  path, envp)
-WRAP_EXEC(execv, (const char *path, char *const argv[]), (path, argv), path, environ)
-WRAP_EXEC(execvp, (const char *file, char *const argv[]), (file, argv), file, environ)
-WRAP_EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, envp),
+WRAP_EXEC(execvpe, (const char *file, char *const argv[], char *const envp[]), (file, argv, env),
 	  file, envp)
-WRAP_EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, envp), NULL, envp)
+WRAP_EXEC(fexecve, (int fd, char *const argv[], char *const envp[]), (fd, argv, env), NULL, envp)
 WRAP_EXEC(execveat,
 	  (int dirfd, const char *path, char *const argv[], char *const envp[], int flags),
-	  (dirfd, path, argv, envp, flags), path, envp)
+	  (dirfd, path, argv, env, flags), path, envp)
+
+/* The program's own environment: another one goes to the form that takes one. */
+#define WRAP_EXECV(name, vector)                                       \
+	WRAP(int, name, (const char *path, char *const argv[]))        \
+	{                                                              \
+		char *const *const env = ENVIRON_KEPT(false, environ); \
+		struct seg_proc *slot = exec_begin(path, env);         \
+                                                                       \
+		if (env == environ)                                    \
+			NEXT(name)(path, argv);                        \
+		else                                                   \
+			NEXT(vector)(path, argv, env);                 \
+		return exec_failed(slot);                              \
+	}
+WRAP_EXECV(execv, execve)
+WRAP_EXECV(execvp, execvpe)
 
 #define WRAP_SPAWN(name)                                                              \
 	WRAP(int, name,                                                               \
 	     (pid_t * pid, const char *path, const posix_spawn_file_actions_t *files, \
 	      const posix_spawnattr_t *attr, char *const argv[], char *const envp[])) \
 	{                                                                             \
+		char *const *const env = ENVIRON_KEPT(true, envp);                    \
+                                                                                      \
+		refused_exec(path, env);                                              \
 		wait_publish_all(true);                                               \
-		return NEXT(name)(pid, path, files, attr, argv, envp);                \
+		return NEXT(name)(pid, path, files, attr, argv, env);                 \
 	}
 WRAP_SPAWN(posix_spawn)
 WRAP_SPAWN(posix_spawnp)
@@ -167,6 +188,7 @@ WRAP(int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * files,
 #define WRAP_EXECL(name, vector, more, args, envp)                \
 	WRAP(int, name, (const char *path, const char *arg, ...)) \
 	{                                                         \
+		char *const *env, *const *own;                    \
 		struct seg_proc *slot;                            \
 		char **v;                                         \
 		va_list ap;                                       \
@@ -175,13 +197,15 @@ WRAP(int, posix_spawn_file_actions_adddup2, (posix_spawn_file_actions_t * files,
 		va_start(ap, arg);                                \
 		GATHER(v, n, arg, ap, more);                      \
 		va_end(ap);                                       \
-		slot = exec_begin(path, envp);                    \
-		if (n <= LIST_MAX)                                \
+		own = (envp);                                     \
+		env = ENVIRON_KEPT(false, own);                   \
+		slot = exec_begin(path, env);                     \
+		if (n <= LIST_MAX && env == own)                  \
 			NEXT(name)(path, WORDS(v), NULL);         \
 		else                                              \
 			NEXT(vector) args;                        \
 		return exec_failed(slot);                         \
 	}
-WRAP_EXECL(execl, execve, 0, (path, v, environ), environ)
-WRAP_EXECL(execlp, execvpe, 0, (path, v, environ), environ)
-WRAP_EXECL(execle, execve, 1, (path, v, (char *const *)v[n - 1]), (char *const *)v[n - 1])
+WRAP_EXECL(execl, execve, 0, (path, v, env), environ)
+WRAP_EXECL(execlp, execvpe, 0, (path, v, env), environ)
+WRAP_EXECL(execle, execve, 1, (path, v, env), (char *const *)v[n - 1])

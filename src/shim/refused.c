@@ -7,6 +7,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "segment/note.h"
+#include "shim/environ.h"
 #include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "util/fmt.h"
@@ -163,63 +164,6 @@ void refused_limit(const char *what, int err)
 
 /* ---- programs that lose the library */
 
-#define PAGES 8 /* number of pages remembered as readable */
-#define PAGE 4096u
-
-struct pages {
-	uintptr_t page[PAGES];
-	unsigned int next;
-};
-
-/* Environments lie in a few pages. The kernel is asked about each once. */
-static bool page_readable(struct pages *p, uintptr_t at)
-{
-	const uintptr_t page = at & ~(uintptr_t)(PAGE - 1);
-
-	for (unsigned int i = 0; i < PAGES; i++)
-		if (p->page[i] == page)
-			return page != 0;
-	if (!sys_page_readable(page))
-		return false;
-	p->page[p->next++ % PAGES] = page;
-	return true;
-}
-
-/* Does `s` begin with this name? *value: what follows, up to its end. False for bad pointers. */
-static bool is_variable(struct pages *p, const char *s, const char *name, const char **value)
-{
-	for (; *name; s++, name++)
-		if (!page_readable(p, (uintptr_t)s) || *s != *name)
-			return false;
-	*value = s;
-	for (;; s++) {
-		if (!page_readable(p, (uintptr_t)s))
-			return false;
-		if (!*s)
-			return true;
-	}
-}
-
-/* The variable that an environment lacks; NULL: none, or that cannot be known. */
-static const char *missing(char *const envp[])
-{
-	bool has_preload = false, has_dir = false;
-	struct pages p = {.next = 0};
-	const char *v;
-
-	for (; envp; envp++) {
-		if (!page_readable(&p, (uintptr_t)envp) ||
-		    !page_readable(&p, (uintptr_t)(envp + 1) - 1))
-			return NULL;
-		if (!*envp)
-			break;
-		if (!has_preload && is_variable(&p, *envp, "LD_PRELOAD=", &v))
-			has_preload = strstr(v, "libsofthca.so") != NULL;
-		has_dir = has_dir || is_variable(&p, *envp, SHIM_ENV_DIR "=", &v);
-	}
-	return !has_preload ? "LD_PRELOAD" : !has_dir ? SHIM_ENV_DIR : NULL;
-}
-
 /*
  * Does the loader ignore LD_PRELOAD, because the kernel sets AT_SECURE? This does not see file
  * capabilities.
@@ -257,7 +201,7 @@ void refused_exec(const char *path, char *const envp[])
 
 	if (!shim_on())
 		return;
-	what = missing(envp);
+	what = environ_missing(envp);
 	if (what) {
 		path_of(path, name, sizeof(name));
 		TRACE(LOG_SHIM, "exec %s: its environment lacks %s, so it sees no adapter", name,

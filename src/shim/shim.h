@@ -33,6 +33,7 @@ enum shim_doorbell { SHIM_DB_TRAP, SHIM_DB_POLL };
 #define SHIM_ENV_MEMLOCK "SOFTHCA_MEMLOCK"   /* account | enforce */
 #define SHIM_ENV_ADOPT "SOFTHCA_ADOPT"       /* memory is adopted after N messages */
 #define SHIM_ENV_PTRACER "SOFTHCA_PTRACER"   /* 0: leave PR_SET_PTRACER alone */
+#define SHIM_ENV_KEEP "SOFTHCA_KEEP_ENV"     /* none | spawn | all */
 #define SHIM_ENV_PATCH "SOFTHCA_PATCH"       /* 0: do not patch the code of frequent doorbells */
 
 /*

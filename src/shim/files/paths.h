@@ -19,6 +19,8 @@ struct paths_buf {
 	bool foreign; /* a bad pointer, or longer than a path may be: the kernel reports it */
 };
 
+enum shim_keep { SHIM_KEEP_NONE, SHIM_KEEP_SPAWN, SHIM_KEEP_ALL };
+
 struct shim_config {
 	char dir[256];  /* $SOFTHCA_DIR */
 	char host[32];  /* $SOFTHCA_HOST */
@@ -30,6 +32,10 @@ struct shim_config {
 	bool memlock_enforce;
 	bool ptracer;         /* let peers copy under Yama (proc.c) */
 	uint32_t adopt_after; /* 0: never */
+	/* environ.c: what programs get that are started with another environment */
+	enum shim_keep keep_env;
+	char library[512]; /* our item of LD_PRELOAD */
+	char kept[4096];   /* "SOFTHCA_...=value" one behind the other, then an empty string */
 	bool on;
 };
 /* The environment as it was at first use, which may be before the constructor. */
