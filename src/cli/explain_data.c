@@ -215,7 +215,7 @@ const struct explain_errno explain_errnos[] = {
 	 "it is static, 32-bit, of musl, or calls the kernel without libc (Go); set-user-ID or "
 	 "with "
 	 "capabilities; started with an environment without LD_PRELOAD and SOFTHCA_DIR (env -i, "
-	 "sudo); "
+	 "sudo; --keep-env all); in a sandbox without the fabric's directory; loaded by dlmopen(); "
 	 "or of another user than the fabric. `softhca run` says at its end what it knows"},
 	{ENOSYS, "ibv_get_device_list",
 	 "there is no /sys/class/infiniband_verbs, and so no uverbs in this kernel",

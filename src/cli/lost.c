@@ -14,13 +14,13 @@
 #include "segment/note.h"
 #include "super/program.h"
 
-static bool say_command(const struct cli_options *o)
+static bool say_command(const struct cli_options *o, const char *more)
 {
 	char name[PATH_MAX];
 	const char *why = child_why_not(o->argv[0], name);
 
 	if (why)
-		prog_fail("'%s' %s: it runs, but does not see the adapter", name, why);
+		prog_fail("'%s' %s: it runs, but does not see the adapter%s", name, why, more);
 	return why != NULL;
 }
 
@@ -35,7 +35,7 @@ static bool say_filter(const struct cli_options *o, int status)
 	return true;
 }
 
-static void say_note(const struct note *n)
+static void say_note(const struct lost *l, const struct note *n)
 {
 	const char *program = *n->program ? n->program : "a program";
 
@@ -51,6 +51,25 @@ static void say_note(const struct note *n)
 			  "softhca inside it (softhca explain ENODEV)",
 			  program);
 		break;
+	case NOTE_ELSEWHERE:
+		prog_fail(
+			"'%s' looked for the adapter where the fabric's directory %s is not there, "
+			"or is another one (a sandbox, a container): bind it to the same path "
+			"there",
+			program, l->dir);
+		break;
+	case NOTE_GO:
+		prog_fail("'%s' is a Go program, whose runtime makes system calls without libc: "
+			  "os.ReadDir and os.OpenFile see no adapter, libraries that it calls by "
+			  "cgo do",
+			  program);
+		break;
+	case NOTE_NAMESPACE:
+		prog_fail(
+			"'%s' was loaded by dlmopen() into a namespace of its own, and did not see "
+			"the adapter: use dlopen()",
+			program);
+		break;
 	case NOTE_USER:
 		prog_fail("a process of uid %u looked for the adapter, which is uid %u's: start "
 			  "softhca as that user",
@@ -61,7 +80,7 @@ static void say_note(const struct note *n)
 
 void lost_begin(struct lost *l, const struct cli_options *o, const char *dir)
 {
-	*l = (struct lost){.o = o, .notes = o->quiet ? -1 : note_listen(dir)};
+	*l = (struct lost){.o = o, .dir = dir, .notes = o->quiet ? -1 : note_listen(dir)};
 }
 
 void lost_end(struct lost *l, bool joined, int status)
@@ -75,14 +94,14 @@ void lost_end(struct lost *l, bool joined, int status)
 	}
 	if (l->notes >= 0)
 		close(l->notes);
-	if (l->o->quiet || say_command(l->o) || say_filter(l->o, status))
+	if (l->o->quiet || (!joined && say_command(l->o, "")) || say_filter(l->o, status))
 		return;
 	if (!joined || first.kind == NOTE_USER)
-		say_note(&first);
+		say_note(l, &first);
 }
 
 void lost_at_once(const struct cli_options *o)
 {
 	if (!o->quiet)
-		say_command(o);
+		say_command(o, " (programs that it starts may)");
 }

@@ -8,7 +8,8 @@
 
 struct lost {
 	const struct cli_options *o;
-	int notes; /* segment/note.h; < 0: none arrive */
+	const char *dir; /* the fabric's */
+	int notes;       /* segment/note.h; < 0: none arrive */
 };
 
 /* The caller calls this before the command starts. `dir`: the fabric's directory. */

@@ -13,7 +13,9 @@ enum note_kind {
 	NOTE_ENVIRONMENT = 1, /* a program was started without the library's variables */
 	NOTE_PRIVILEGED,      /* a program was started that ignores them: set-user-ID */
 	NOTE_USER,            /* a process of another user looked for a device */
-	NOTE_KINDS,
+	NOTE_ELSEWHERE, /* a process that looked for one does not see the fabric's directory */
+	NOTE_GO,        /* a program whose system calls do not pass through libc */
+	NOTE_NAMESPACE, /* a library was loaded into a namespace of its own: dlmopen() */
 };
 
 struct note {

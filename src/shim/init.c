@@ -6,6 +6,7 @@
 #include "shim/attach.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/paths.h"
+#include "shim/refused.h"
 #include "shim/shim.h"
 #include "shim/wrap.h"
 #include "util/log.h"
@@ -57,6 +58,7 @@ __attribute__((constructor)) static void shim_init(void)
 		shim_adopt_inherited();
 		sig_init();
 		shim_look_up();
+		refused_raw();
 	}
 	errno = saved;
 }

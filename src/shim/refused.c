@@ -14,10 +14,12 @@
 #include "util/log.h"
 #include "util/sys.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 
 #define NO_ATTRIBUTE "not there, or cannot be changed (SUPPORT.md, section 10)"
@@ -66,16 +68,39 @@ static const struct {
 	{FAMILY_IB, -1, "AF_IB", "a family of rdma_cm's addresses; SDP is not there: use rsockets"},
 };
 
-/* Reports it once in each process, at the first search for a device. */
-static void note_user(void)
+/* Sends a note about this program. */
+static void note_self(enum note_kind kind)
 {
-	static _Atomic int noted;
-	const struct shim_config *c = shim_config();
+	char name[PATHS_MAX];
+	long n = sys_readlink("/proc/self/exe", name, sizeof(name) - 1);
 
-	if (sys_call(SYS_faccessat, AT_FDCWD, c->root, 1) == -EACCES &&
-	    !atomic_exchange(&noted, 1)) {
+	name[n > 0 ? n : 0] = '\0';
+	note_send(shim_config()->dir, kind, name);
+}
+
+/*
+ * A search for a device has failed with `err`. Is that the answer for the whole fabric? Then this
+ * is reported, once in each process. What is merely not there makes it look no more than once.
+ */
+static void note_fabric(int err)
+{
+	static _Atomic int noted, seen;
+	const struct shim_config *c = shim_config();
+	long r;
+
+	if (err != EACCES && (err != ENOENT || atomic_load(&seen)))
+		return;
+	r = sys_call(SYS_faccessat, AT_FDCWD, c->root, 1);
+	if (!r)
+		atomic_store(&seen, 1);
+	else if (atomic_exchange(&noted, 1))
+		return;
+	if (r == -EACCES) {
 		TRACE(LOG_SHIM, "the fabric is another user's: this process sees no adapter");
 		note_send(c->dir, NOTE_USER, NULL);
+	} else if (r == -ENOENT) {
+		TRACE(LOG_SHIM, "%s is not there: this process sees no adapter", c->dir);
+		note_self(NOTE_ELSEWHERE);
 	}
 }
 
@@ -99,12 +124,11 @@ void refused_path(const char *path)
 	const char *instead;
 	int err = errno;
 
-	if (!c->on || !path || (err != EACCES && !TRACE_ON(LOG_SHIM)))
+	if (!c->on || !path || (err != EACCES && err != ENOENT && !TRACE_ON(LOG_SHIM)))
 		return;
 	if (!strncmp(path, c->root, c->root_len)) {
 		path += c->root_len;
-		if (err == EACCES)
-			note_user();
+		note_fabric(err);
 	}
 	instead = TRACE_ON(LOG_SHIM) ? instead_of(path) : NULL;
 	if (instead)
@@ -138,8 +162,8 @@ void refused_join(int err)
 		log_command(LOG_SHIM, "join", true, "cannot join %s = %s: %s", dir,
 			    log_errno_name(-err),
 			    err == -EACCES ? "it is another user's" : "is it still up?");
-	if (err == -EACCES)
-		note_user();
+	if (err == -EACCES || err == -ENOENT)
+		note_fabric(-err);
 	else
 		refused_limit("cannot join the fabric", err);
 }
@@ -213,5 +237,59 @@ void refused_exec(const char *path, char *const envp[])
 		      name);
 		note_send(dir, NOTE_PRIVILEGED, name);
 	}
+	errno = err;
+}
+
+void refused_namespace(const char *file)
+{
+	int err = errno;
+
+	TRACE(LOG_SHIM, "dlmopen %s: a namespace of its own, which sees no adapter",
+	      file ? file : "NULL");
+	note_send(shim_config()->dir, NOTE_NAMESPACE, file);
+	errno = err;
+}
+
+/* ---- programs that make system calls without libc */
+
+#define GO_BUILD_ID 4 /* the type of the note that Go's linker writes, of the owner "Go" */
+
+static bool has_go_note(const char *at, size_t size)
+{
+	const Elf64_Nhdr *n = (const Elf64_Nhdr *)at;
+	size_t used;
+
+	for (; size >= sizeof(*n); at += used, size -= used, n = (const Elf64_Nhdr *)at) {
+		used = sizeof(*n) + ((n->n_namesz + 3) & ~3ul) + ((n->n_descsz + 3) & ~3ul);
+		if (used > size)
+			return false;
+		if (n->n_type == GO_BUILD_ID && n->n_namesz >= sizeof("Go") &&
+		    !memcmp(n + 1, "Go", sizeof("Go")))
+			return true;
+	}
+	return false;
+}
+
+void refused_raw(void)
+{
+	const Elf64_Phdr *ph = (const Elf64_Phdr *)getauxval(AT_PHDR);
+	size_t n = getauxval(AT_PHNUM);
+	bool base_known = false;
+	uintptr_t base = 0;
+	int err = errno;
+
+	for (size_t i = 0; ph && i < n; i++)
+		if (ph[i].p_type == PT_PHDR) {
+			base = (uintptr_t)ph - ph[i].p_vaddr;
+			base_known = true;
+		}
+	for (size_t i = 0; base_known && i < n; i++)
+		if (ph[i].p_type == PT_NOTE &&
+		    has_go_note((const char *)base + ph[i].p_vaddr, ph[i].p_memsz)) {
+			TRACE(LOG_SHIM,
+			      "a Go program: its runtime makes system calls without libc");
+			note_self(NOTE_GO);
+			break;
+		}
 	errno = err;
 }

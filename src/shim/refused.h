@@ -19,5 +19,9 @@ void refused_limit(const char *what, int err);
  * NULL; both may be bad pointers.
  */
 void refused_exec(const char *path, char *const envp[]);
+/* dlmopen() loads a library into a namespace without ours. */
+void refused_namespace(const char *file);
+/* The program starts: is it of a language whose runtime makes system calls without libc? */
+void refused_raw(void);
 
 #endif

@@ -223,6 +223,10 @@ SYM(execle, EXEC, "memory ends")
 SYM(fexecve, EXEC, "memory ends")
 SYM(execveat, EXEC, "memory ends")
 
+/* Libraries that are loaded past ours (deepbind.c). */
+SYM(dlopen, EXEC, "RTLD_DEEPBIND finds libc's functions before ours")
+SYM(dlmopen, EXEC, "another namespace has a libc of its own")
+
 /* Signals (sigwrap.c): a thread with SIGSEGV blocked would die at its first doorbell. */
 SYM(sigaction, SIG, "our handler stays, the program's is kept beside it")
 SYM(__sigaction, SIG, "the other name of sigaction")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 from softhca import MEMORY, NOBODY, SOFTHCA, TIMEOUT, TOP, ordinary_user_can_run  # noqa: E402
@@ -76,6 +77,105 @@ class Line(unittest.TestCase):
                 self.assertEqual((r.returncode, r.stderr), (0, ''))
             finally:
                 subprocess.run([SOFTHCA, 'down', 'lab'], env=env, check=True, timeout=TIMEOUT)
+
+    @unittest.skipUnless(shutil.which('busybox'), 'no busybox')
+    def test_nothing_is_said_of_a_static_launcher(self):
+        """Programs that it starts have its environment."""
+        r = run('busybox', 'sh', '-c', 'ibv_devinfo')
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+        self.assertIn('is linked statically', self.line(run('busybox', 'ls', '/sys/class/infiniband')))
+
+    @unittest.skipUnless(shutil.which('bwrap'), 'no bwrap')
+    def test_sandbox_without_the_fabrics_directory(self):
+        own = ['bwrap', '--dev-bind', '/', '/', '--tmpfs']
+        if subprocess.run([*own, '/dev/shm', 'true'], capture_output=True).returncode:
+            self.skipTest('no sandboxes here')
+        with tempfile.TemporaryDirectory(prefix='softhca-test-', dir=MEMORY) as d:
+            with mock.patch.dict(os.environ, SOFTHCA_RUNTIME_DIR=d):
+                for look in (['ibv_devinfo'], ['ibstat'], ['cat', '/sys/class/infiniband/mlx5_0/fw_ver']):
+                    r = run(*own, d, *look)
+                    self.assertRegex(self.line(r), f"{look[0]}' looked for the adapter where the fabric's directory {d}/run-.* "
+                                     'is not there')
+                self.assertEqual(run(*own, d, 'true').stderr, '') # it did not look
+                # what the line says to do
+                r = run('sh', '-c', f'{" ".join(own)} {d} --bind "$SOFTHCA_DIR" "$SOFTHCA_DIR" ibv_devinfo')
+                self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+    def test_go(self):
+        """Its runtime makes system calls of its own. A program in C with the note that Go's linker writes."""
+        with tempfile.TemporaryDirectory() as d:
+            exe = os.path.join(d, 'tool')
+            subprocess.run(['gcc', '-o', exe, '-xc', '-'], check=True, errors='replace', input=r'''
+                #include <fcntl.h>
+                #include <unistd.h>
+                __asm__(".pushsection .note.go.buildid,\"a\",@note\n.long 4, 4, 4\n.asciz \"Go\"\n.balign 4\n"
+                        ".long 0\n.popsection");
+                int main(int c, char **v) { return c > 1 && open(v[1], O_RDWR) < 0; }''')
+            for cmd in ([exe], ['sh', '-c', exe + '; true']):
+                self.assertRegex(self.line(run(*cmd)), f"'{exe}' is a Go program, .*os.ReadDir.*cgo")
+            r = run(exe, '/dev/infiniband/uverbs0')
+            self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+    def test_dlmopen(self):
+        r = run(PYTHON, '-c', 'import ctypes; f = ctypes.CDLL(None).dlmopen; f.restype = ctypes.c_void_p; '
+                              'assert f(ctypes.c_long(-1), b"libibverbs.so.1", 2)')
+        self.assertIn("'libibverbs.so.1' was loaded by dlmopen() into a namespace of its own", self.line(r))
+
+    def test_plugins_that_are_loaded_with_deepbind(self):
+        r = run(PYTHON, '-c', 'import ctypes, os; v = ctypes.CDLL("libibverbs.so.1", mode=os.RTLD_NOW | os.RTLD_DEEPBIND); '
+                              'n = ctypes.c_int(); v.ibv_get_device_list(ctypes.byref(n)); assert n.value == 1')
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+
+class KeptEnvironment(unittest.TestCase):
+    """Programs that are started with an environment of their own see the adapter all the same."""
+    SPAWN = 'import os, sys; os._exit(os.waitpid(os.posix_spawnp("ibv_devinfo", ["ibv_devinfo"], %s), 0)[1] >> 8)'
+    EXEC = 'import os; os.execvpe("ibv_devinfo", ["ibv_devinfo"], %s)'
+    VFORK = 'import subprocess; subprocess.run(["/usr/bin/ibv_devinfo"], env=%s, check=True)'
+    ENVIRONMENTS = ('{}', '{"PATH": os.defpath, "LD_PRELOAD": "libm.so.6", "ASAN_OPTIONS": "color=never"}',
+                    '{k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}',
+                    '{"LD_PRELOAD": os.environ["LD_PRELOAD"]}')
+
+    def test_posix_spawn(self):
+        for env in self.ENVIRONMENTS:
+            r = run(PYTHON, '-c', self.SPAWN % env, options=['--host', 'h1'])
+            self.assertEqual((r.returncode, r.stderr), (0, ''), env)
+            self.assertIn('mlx5_0', r.stdout)
+
+    def test_variables_that_are_added(self):
+        code = 'import os; os.waitpid(os.posix_spawn("/usr/bin/env", ["env"], %s), 0)'
+        r = run(PYTHON, '-c', code % self.ENVIRONMENTS[1], options=['--memlock', 'enforce'])
+        got = dict(x.split('=', 1) for x in r.stdout.splitlines())
+        self.assertRegex(got['LD_PRELOAD'], '^/.*/libsofthca.so:libm.so.6$')
+        self.assertEqual(got['ASAN_OPTIONS'], 'verify_asan_link_order=0:color=never')
+        self.assertEqual([got[x] for x in ('SOFTHCA_HOST', 'SOFTHCA_MEMLOCK', 'SOFTHCA_DOORBELL')], ['h1', 'enforce', 'auto'])
+        # an environment that names a fabric keeps it
+        r = run(PYTHON, '-c', code % '{"SOFTHCA_DIR": "/nowhere"}')
+        self.assertEqual({x.split('=')[0] for x in r.stdout.splitlines()}, {'SOFTHCA_DIR', 'LD_PRELOAD', 'ASAN_OPTIONS'})
+        self.assertIn('SOFTHCA_DIR=/nowhere\n', r.stdout)
+        # one that has both is left alone
+        r = run(PYTHON, '-c', code % '{k: os.environ[k] for k in ("SOFTHCA_DIR", "LD_PRELOAD")}')
+        self.assertEqual({x.split('=')[0] for x in r.stdout.splitlines()}, {'SOFTHCA_DIR', 'LD_PRELOAD'})
+
+    def test_a_program_that_has_cleared_its_own(self):
+        r = run(PYTHON, '-c', 'import os\nos.environ.clear()\n' + self.SPAWN % 'os.environ')
+        self.assertEqual((r.returncode, r.stderr), (0, ''))
+
+    def test_exec(self):
+        for code in (self.EXEC, 'import os\n' + self.VFORK):
+            for env in self.ENVIRONMENTS:
+                r = run(PYTHON, '-c', code % env, options=['--keep-env', 'all'])
+                self.assertEqual((r.returncode, r.stderr), (0, ''), env)
+                self.assertIn('mlx5_0', r.stdout)
+        for words in (['env', '-i'], ['env', '-u', 'LD_PRELOAD'], ['bash', '-c', 'exec -c "$@"', '-']):
+            r = run(*words, '/usr/bin/ibv_devinfo', options=['--keep-env', 'all'])
+            self.assertEqual((r.returncode, r.stderr), (0, ''), words)
+
+    def test_what_is_not_kept_is_said(self):
+        for code, options in ((self.EXEC, []), (self.EXEC, ['--keep-env', 'spawn']), (self.SPAWN, ['--keep-env', 'none'])):
+            r = run(PYTHON, '-c', code % '{}', options=options)
+            self.assertNotEqual(r.returncode, 0)
+            self.assertRegex(r.stderr, "'.*ibv_devinfo' was started without LD_PRELOAD or SOFTHCA_DIR")
 
 
 class Trace(unittest.TestCase):

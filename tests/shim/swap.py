@@ -219,7 +219,7 @@ chdir posix_spawn_file_actions_addopen posix_spawn_file_actions_adddup2 posix_sp
 closedir fclose splice tee vmsplice copy_file_range flock recvmmsg sendmmsg socket select syscall
 execvpe fexecve execle siginterrupt sigset sigignore sighold sigrelse sigblock sigsetmask sigpending
 sigsuspend pselect epoll_pwait epoll_pwait2 pthread_attr_setsigmask_np pthread_attr_getsigmask_np
-pthread_setcanceltype pthread_exit
+pthread_setcanceltype pthread_exit dlopen dlmopen
 _Fork brk sbrk fread fread_unlocked fwrite fwrite_unlocked
 getifaddrs freeifaddrs if_nametoindex if_indextoname if_nameindex setsockopt'''.split()
 

@@ -40,7 +40,7 @@ MUSL = '/lib/ld-musl-x86_64.so.1'
 # What the preloaded library may import.
 ALLOWED = set('''_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __ctype_b_loc __cxa_finalize __environ
 __errno_location __gmon_start__ __register_atfork __sanitizer_get_allocated_size clock_gettime dirfd dlclose dlerror dlopen dlsym
-dlvsym environ fchmod fdopen fdopendir fileno free ftruncate64 getauxval getenv getrlimit64 gnu_get_libc_version linkat
+dl_iterate_phdr dlvsym environ fchmod fdopen fdopendir fileno free ftruncate64 getauxval getenv getrlimit64 gnu_get_libc_version linkat
 malloc memchr memcmp memcpy memmove memset mkdirat prctl pthread_attr_destroy
 pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize pthread_create pthread_mutex_destroy
 pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock renameat sched_yield snprintf strchr
