@@ -2,6 +2,7 @@
 """Debian's own pyverbs test suite on the adapter, module by module."""
 import fnmatch
 import gzip
+import json
 import os
 import re
 import shutil
@@ -48,10 +49,13 @@ ETH_ONLY = ('Must be run by root on Ethernet', 'To Create RAW QP must be', 'Must
 # Cases of rdma-core 56 and newer that ask devlink for enable_roce before anything else: see doc/SUPPORT.md.
 DEVLINK = {f'test_mlx5_dr.Mlx5DrTest.test_roce_bth_match_{way}' for way in ('rx', 'tx')}
 
+# Cases of rdma-core 62 and newer that need what no Linux 6.1 has, and flow counters: see doc/SUPPORT.md.
+NEWER = {'test_mlx5_devx.Mlx5DevxApiTest.test_devx_obj_export_import', 'test_rdmacm.CMTestCase.test_rdmacm_async_resolve_addrinfo'}
+
 # Cases of rdma-core 56 that need what SUPPORT.md lists as not there: group 0x20, ODPv2, FLUSH.
 NOT_IN_44 = {'test_mlx5_devx.Mlx5DevxRcTrafficTest.test_devx_rc_qp_odp_traffic',
              'test_mlx5_devx.Mlx5DevxRcTrafficTest.test_devx_rc_qp_send_imm_doorbell_less_traffic',
-             'test_qpex.QpExTestCase.test_qp_ex_rc_flush', 'test_qpex.QpExTestCase.test_qp_ex_rc_flush_type_violate'}
+             'test_qpex.QpExTestCase.test_qp_ex_rc_flush', 'test_qpex.QpExTestCase.test_qp_ex_rc_flush_type_violate', *NEWER}
 
 # Parts of the suite, by patterns of their cases' names, and how many of these cases may be skipped.
 RDMACM = {'test_rdmacm.*': 0, 'test_mlx5_rdmacm.*': 0}
@@ -135,7 +139,7 @@ class Pyverbs(Case):
         """So many pass, each skip has a reason above, and no part has more of them than it may."""
         modules = sorted(f'tests.{f[:-3]}' for f in os.listdir(os.path.join(self.dir, 'tests'))
                          if f.startswith('test_') and f.endswith('.py'))
-        out = self.module(*modules, options=('--link', link), skips=1000, errors=DEVLINK)
+        out = self.module(*modules, options=('--link', link), skips=1000, errors=DEVLINK | NEWER)
         found = [m[1] for m in re.findall(r'skipped (["\'])(.*)\1', out)]
         self.assertTrue(found)
         self.assertEqual([r for r in found if not any(re.match(e, r) for e in reasons)], [])
@@ -157,7 +161,7 @@ class Pyverbs(Case):
         self.whole_suite('ib', 181, SKIPS + ETH_ONLY, INFINIBAND)
 
     def test_devx_polled_doorbells(self):
-        self.module('tests.test_mlx5_devx', options=('--doorbell', 'poll'))
+        self.module('tests.test_mlx5_devx', options=('--doorbell', 'poll'), errors=NEWER)
 
     def test_dc_polled_doorbells(self):
         self.module(*('tests.' + c for c in DC), options=('--doorbell', 'poll'))
@@ -175,6 +179,36 @@ class Pyverbs(Case):
 
     def test_keys_of_single_blocks(self):
         self.module(*self.CRYPTO_CASES, options=('--crypto', 'wrapped'), skips=3)  # and transfers of several blocks
+
+
+class CryptoFile(unittest.TestCase):
+    """Another library makes the same of the keys that doc/SUPPORT.md names: RFC 3394, IEEE 1619."""
+
+    def test_its_numbers(self):
+        try:
+            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+            from cryptography.hazmat.primitives.keywrap import aes_key_wrap
+        except ImportError:
+            self.skipTest("Python's cryptography is not installed")
+        with open(CRYPTO, encoding='ascii') as f:
+            info = json.load(f)[0]
+
+        def words(name):
+            return b''.join(n.to_bytes(8, 'big') for n in info.pop(name))
+
+        def xts(unit):
+            do = Cipher(algorithms.AES(bytes(range(32))), modes.XTS(unit.to_bytes(16, 'little'))).encryptor()
+            return do.update(b'c' * 512)
+
+        kek = b'softhca demo KEK'
+        self.assertEqual(words('credential'), aes_key_wrap(kek, b'softhca: the credential of every adapter'))
+        for bits, size in (('', 32), ('_256_bits', 64)):
+            key = bytes(range(size))
+            self.assertEqual(words(f'wrapped{bits}_key'), aes_key_wrap(kek, key))
+            self.assertEqual(b''.join(n.to_bytes(4, 'little') for n in info.pop(f'plaintext{bits}_key')), key)
+        self.assertEqual(words('encrypted_data_for_512_c'), xts(0))
+        self.assertEqual(words('encrypted_data_for_1024_c'), xts(0) + xts(1))
+        self.assertEqual(info, {})
 
 
 if __name__ == '__main__':
