@@ -37,6 +37,11 @@ int main(int argc, char **argv)
 
 	check("a library that is not there is an error",
 	      !dlopen("/nowhere/at/all.so", how) && strstr(dlerror(), "/nowhere/at/all.so"));
+	/* DT_RUNPATH of this program, which calls dlopen() */
+	for (int deep = 0; deep <= RTLD_DEEPBIND; deep += RTLD_DEEPBIND) {
+		plugin = dlopen(strrchr(argv[1], '/') + 1, (how & ~RTLD_DEEPBIND) | deep);
+		check("a name is found where the caller's path says", plugin && !dlclose(plugin));
+	}
 	plugin = dlopen(argv[1], how);
 	check("the plug-in is loaded", plugin != NULL);
 	check("no error is left", !dlerror());
