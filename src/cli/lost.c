@@ -78,6 +78,22 @@ static void say_note(const struct lost *l, const struct note *n)
 	}
 }
 
+/* Of several notes, the first with the most weight is worth the line. */
+static int weight(uint32_t kind)
+{
+	switch (kind) {
+	case 0:
+		return 0;
+	case NOTE_GO:
+		return 1; /* sent by a program that may have no need of an adapter */
+	case NOTE_ELSEWHERE:
+	case NOTE_USER:
+		return 3; /* by one that looked for it */
+	default:
+		return 2;
+	}
+}
+
 void lost_begin(struct lost *l, const struct cli_options *o, const char *dir)
 {
 	*l = (struct lost){.o = o, .dir = dir, .notes = o->quiet ? -1 : note_listen(dir)};
@@ -89,7 +105,7 @@ void lost_end(struct lost *l, bool joined, int status)
 
 	while (l->notes >= 0 && recv(l->notes, &n, sizeof(n), MSG_DONTWAIT) == sizeof(n)) {
 		n.program[sizeof(n.program) - 1] = '\0';
-		if (!first.kind || n.kind == NOTE_USER)
+		if (weight(n.kind) > weight(first.kind))
 			first = n;
 	}
 	if (l->notes >= 0)

@@ -116,6 +116,8 @@ class Line(unittest.TestCase):
                 int main(int c, char **v) { return c > 1 && open(v[1], O_RDWR) < 0; }''')
             for cmd in ([exe], ['sh', '-c', exe + '; true']):
                 self.assertRegex(self.line(run(*cmd)), f"'{exe}' is a Go program, .*os.ReadDir.*cgo")
+            # what is known of others besides is worth more
+            self.assertIn('without LD_PRELOAD', self.line(run('sh', '-c', exe + '; env -i true')))
             r = run(exe, '/dev/infiniband/uverbs0')
             self.assertEqual((r.returncode, r.stderr), (0, ''))
 
