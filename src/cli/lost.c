@@ -78,6 +78,9 @@ static void say_note(const struct lost *l, const struct note *n)
 	}
 }
 
+/* The weight of a note by a process that looked for the adapter in vain, whatever others did. */
+#define LOOKED 3
+
 /* Of several notes, the first with the most weight is worth the line. */
 static int weight(uint32_t kind)
 {
@@ -88,7 +91,7 @@ static int weight(uint32_t kind)
 		return 1; /* sent by a program that may have no need of an adapter */
 	case NOTE_ELSEWHERE:
 	case NOTE_USER:
-		return 3; /* by one that looked for it */
+		return LOOKED;
 	default:
 		return 2;
 	}
@@ -112,7 +115,7 @@ void lost_end(struct lost *l, bool joined, int status)
 		close(l->notes);
 	if (l->o->quiet || (!joined && say_command(l->o, "")) || say_filter(l->o, status))
 		return;
-	if (!joined || first.kind == NOTE_USER)
+	if (!joined || weight(first.kind) == LOOKED)
 		say_note(l, &first);
 }
 

@@ -100,6 +100,10 @@ class Line(unittest.TestCase):
                     self.assertRegex(self.line(r), f"{look[0]}' looked for the adapter where the fabric's directory {d}/run-.* "
                                      'is not there')
                 self.assertEqual(run(*own, d, 'true').stderr, '') # it did not look
+                # another process used the adapter
+                r = run('sh', '-c', f'ibv_devinfo && {" ".join(own)} {d} ibv_devinfo')
+                self.assertIn('mlx5_0', r.stdout)
+                self.assertIn("ibv_devinfo' looked for the adapter", self.line(r))
                 # what the line says to do
                 r = run('sh', '-c', f'{" ".join(own)} {d} --bind "$SOFTHCA_DIR" "$SOFTHCA_DIR" ibv_devinfo')
                 self.assertEqual((r.returncode, r.stderr), (0, ''))
