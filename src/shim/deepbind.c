@@ -248,25 +248,34 @@ WRAP(__attribute__((naked)) void *, dlmopen, (long space, const char *file, int 
 		"jmp *%rax");
 }
 
-struct deep_way next_dlopen(const char *file, int flags, uintptr_t caller)
+/* NULL: the program's own call says why, or loads it past us. Not part of its caller's frame. */
+static __attribute__((noinline)) void *next_dlopen_deep(const char *file, int flags,
+							uintptr_t caller)
 {
-	struct deep_way w = {shim_next(SYM_dlopen), NULL};
 	struct deep d = {.nold = 0};
+	void *handle;
 
-	if (!(flags & RTLD_DEEPBIND) || (flags & RTLD_NOLOAD) || !file || !shim_on())
-		return w;
 	if (depends_on_caller(file, caller) || dl_iterate_phdr(note_old, &d)) {
 		TRACE(LOG_SHIM, "dlopen %s, RTLD_DEEPBIND: it sees no adapter", file);
-		return w;
+		return NULL;
 	}
-	w.handle = NEXT(dlopen)(file, flags);
-	if (!w.handle)
-		return w; /* the program's own call says why */
+	handle = NEXT(dlopen)(file, flags);
+	if (!handle)
+		return NULL;
 	dl_iterate_phdr(note_new, &d);
-	choose(&d, w.handle);
+	choose(&d, handle);
 	dl_iterate_phdr(set_object_right, &d);
 	TRACE(LOG_SHIM, "dlopen %s, RTLD_DEEPBIND: %u references of %u libraries set right", file,
 	      d.set, (unsigned int)d.nnew);
+	return handle;
+}
+
+struct deep_way next_dlopen(const char *file, int flags, uintptr_t caller)
+{
+	struct deep_way w = {shim_next(SYM_dlopen), NULL};
+
+	if ((flags & RTLD_DEEPBIND) && !(flags & RTLD_NOLOAD) && file && shim_on())
+		w.handle = next_dlopen_deep(file, flags, caller);
 	return w;
 }
 

@@ -52,7 +52,7 @@ class WithoutZydis(unittest.TestCase):
     def test_doorbells_are_polled(self):
         self.assertEqual(self.run_it('run', '--', 'printenv', 'SOFTHCA_DOORBELL'), 'poll\n')
         # Also where somebody has set the variable for the library.
-        for mode in ('poll', 'trap'):
+        for mode in ('poll', 'trap', 'auto'):
             out = self.run_it('run', '--', 'env', f'SOFTHCA_DOORBELL={mode}', 'SOFTHCA_TRACE=shim',
                               os.path.join(self.build, 'examples', 'devx_send'))
             self.assertIn('(polled)', out)

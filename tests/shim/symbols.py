@@ -190,6 +190,8 @@ class Symbols(unittest.TestCase):
                 called = {a or b for a, b in re.findall(r'NEXT\((\w+)\)|SYM_(\w+)\)', chunk)}
                 seen += len(called)
                 called -= set(own)
+                if 'next_dlopen_deep(' in chunk:
+                    called -= {'dlopen'}
                 if chunk.startswith('static long forward('):
                     called -= {'syscall'}
                 if chunk.startswith(('#define WRAP_EXECL(', '#define WRAP_EXECV(')):
