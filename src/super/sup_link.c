@@ -535,6 +535,9 @@ static void accept_link(struct sup *sup, struct sup_source *src, uint32_t events
 		return;
 	}
 	l->next = sup->links;
+	l->at = &sup->links;
+	if (l->next)
+		l->next->at = &l->next;
 	sup->links = l;
 }
 
@@ -566,6 +569,8 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 	if (l->closed)
 		return;
 	l->closed = true;
+	l->next_ended = sup->ended;
+	sup->ended = l;
 	sup_unwatch(sup, &l->src);
 	sup_unwatch(sup, &l->pid_src);
 	sup_slot_close(sup, l);
@@ -592,18 +597,16 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 		sup->zombies_at = 0;
 }
 
-void sup_links_free(struct sup *sup, bool all)
+/* In every turn: it does not look at those that live. */
+void sup_links_free(struct sup *sup)
 {
-	struct sup_link **at = &sup->links;
+	struct sup_link *l;
 
-	while (*at) {
-		struct sup_link *l = *at;
-
-		if (!l->closed && !all) {
-			at = &l->next;
-			continue;
-		}
-		*at = l->next;
+	while ((l = sup->ended)) {
+		sup->ended = l->next_ended;
+		*l->at = l->next;
+		if (l->next)
+			l->next->at = l->at;
 		free(l);
 	}
 }
