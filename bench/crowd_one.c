@@ -91,13 +91,16 @@ static struct ibv_context *open_first(void)
 	return list && *list ? ibv_open_device(*list) : NULL;
 }
 
-static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *cq)
+static struct ibv_qp *make_qp(struct ibv_pd *pd, struct ibv_cq *cq, uint32_t sends)
 {
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC,
 		.send_cq = cq,
 		.recv_cq = cq,
-		.cap = {.max_send_wr = 16, .max_recv_wr = 16, .max_send_sge = 1, .max_recv_sge = 1},
+		.cap = {.max_send_wr = sends,
+			.max_recv_wr = 16,
+			.max_send_sge = 1,
+			.max_recv_sge = 1},
 	};
 
 	return cq ? ibv_create_qp(pd, &attr) : NULL;
@@ -134,7 +137,7 @@ static void child(struct shared *sh, int gate, int end)
 	ctx = open_first();
 	pd = ctx ? ibv_alloc_pd(ctx) : NULL;
 	cq = pd ? ibv_create_cq(ctx, 16, NULL, NULL, 0) : NULL;
-	qp = cq ? make_qp(pd, cq) : NULL;
+	qp = cq ? make_qp(pd, cq, 16) : NULL;
 	account(sh, &used);
 	if (!qp)
 		atomic_fetch_add(&sh->failed, 1);
@@ -230,7 +233,7 @@ static int connect_to_itself(struct ibv_qp *qp, uint16_t lid)
 
 #define WRITES 200
 
-/* Each thread waits for as many completions as it has asked for: anybody's. */
+/* Each thread waits for as many completions as it has asked for: anybody's, so its may all wait. */
 static int write_some(struct thread *t, struct ibv_qp *qp)
 {
 	struct ibv_sge sge = {(uintptr_t)t->mr->addr, 64, t->mr->lkey};
@@ -262,7 +265,7 @@ static void *thread(void *arg)
 
 	pthread_barrier_wait(t->all);
 	used = used_now();
-	qp = make_qp(t->pd, t->cq);
+	qp = make_qp(t->pd, t->cq, WRITES);
 	if (!qp || connect_to_itself(qp, t->lid))
 		atomic_fetch_add(&sh->failed, 1);
 	account(sh, &used);
