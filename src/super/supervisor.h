@@ -78,12 +78,15 @@ struct sup_reply {
  */
 enum { SUP_LATER = 1 };
 
+#define SUP_PIDS 1024
+
 /* A connection. Dead ones stay on the list until the loop's batch of events is done, in `ended`. */
 struct sup_link {
 	struct sup_source src;       /* must be first: the source is cast to the link */
 	struct sup_source pid_src;   /* a pidfd, readable when the process has ended; -1 none */
 	struct sup_link *next, **at; /* *at: what points to it */
-	struct sup_link *next_ended; /* the next in sup.ended, valid if `closed` */
+	struct sup_link *next_pid, **at_pid; /* in sup.by_pid; at_pid NULL: not there */
+	struct sup_link *next_ended;         /* the next in sup.ended, valid if `closed` */
 	bool closed;
 	/* from SO_PEERCRED; 0: its PID namespace is not visible here */
 	int pid;
@@ -121,8 +124,9 @@ struct sup {
 	int spare;
 	struct sup_source listen;
 	struct sup_link *links;
-	struct sup_link *ended;  /* those that are closed, to be freed */
-	struct sup_link *waking; /* have an answer in their slot: wake them */
+	struct sup_link *by_pid[SUP_PIDS]; /* those with a slot: chains by `pid` */
+	struct sup_link *ended;            /* those that are closed, to be freed */
+	struct sup_link *waking;           /* have an answer in their slot: wake them */
 	struct sup_file *files;
 	uint32_t nfiles;             /* size of `files` */
 	uint32_t nopen;              /* used */
