@@ -34,7 +34,8 @@
 
 #define SPINS 200
 #define SLICE_NS NSEC_PER_MSEC
-#define SLICE_MAX_NS (1024 * NSEC_PER_MSEC)
+/* No multiple of 256 ms, after which seg_lock.looked would show the same millisecond. */
+#define SLICE_MAX_NS (1000 * NSEC_PER_MSEC)
 /* of a taker that does not wait for a stopped owner as long as the control plane */
 #define SLICE_MAX_SHORT_NS (64 * NSEC_PER_MSEC)
 #define STOPPED_NS (20 * NSEC_PER_MSEC)
@@ -129,14 +130,14 @@ static void sleep_slice(struct seg_lock *l, struct waiter *w, uint32_t word)
 }
 
 /*
- * Another waiter checks the owner. If the lock changes hands, an unlock will wake this one: it
- * sleeps for long soon. Not all that came together wake together.
+ * Another waiter checks the owner. So that a death costs a multiple of the time that was waited
+ * before, the slice grows by a factor; not all that came together wake together.
  */
-static void sleep_longer(struct waiter *w, bool moved)
+static void sleep_longer(struct waiter *w)
 {
 	bool ctrl = w->timeout >= SEG_LOCK_CTRL_NS;
 	uint64_t most = ctrl ? SLICE_MAX_NS : SLICE_MAX_SHORT_NS;
-	uint64_t least = (ctrl && moved ? 24 : 3) * w->slice;
+	uint64_t least = (ctrl ? 6 : 3) * w->slice;
 
 	w->slice = least + w->now % least;
 	if (w->slice > most)
@@ -159,7 +160,7 @@ static bool lock_look(struct seg *s, struct seg_lock *l, struct waiter *w, uint3
 	if (LOCK_OWNER(word) && owner_gone(s, word, false))
 		return true;
 	if (was == ms || !atomic_compare_exchange_strong(&l->looked, &was, ms)) {
-		sleep_longer(w, moved);
+		sleep_longer(w);
 		return false;
 	}
 	if (!moved)

@@ -263,25 +263,41 @@ static void a_crowd_sleeps_while_one_owner_keeps_the_lock(void **state)
 	for (unsigned int n = 4, more = 1; more; more = n < MOST, n = n < 200 ? 4 * n : MOST)
 
 /* The holder dies in the crowd's hold number `hold`. */
-static void dies_and_is_seen(struct seg *s, unsigned int n, unsigned int hold)
+static uint64_t dies_and_is_seen(struct seg *s, unsigned int n, unsigned int times,
+				 unsigned int hold)
 {
-	sim_begin(s, n, TIMES, NSEC_PER_MSEC);
+	uint64_t took;
+
+	sim_begin(s, n, times, NSEC_PER_MSEC);
 	sim.dies_in = hold;
 	assert_true(sim_all());
 	assert_int_not_equal(sim.seen_at, 0);
-	assert_true(sim.seen_at - sim.dead_at <= 20 * NSEC_PER_MSEC);
+	took = sim.seen_at - sim.dead_at;
 	sim_end();
+	return took;
 }
 
-/* Early, amid, and when many are served: the others have slept for long. */
+/* Early, amid, and when many are served; newcomers look soon. */
 static void a_crowd_sees_its_owner_die(void **state)
 {
 	for_each_crowd(n)
 	{
-		dies_and_is_seen(*state, n, 1);
-		dies_and_is_seen(*state, n, n * TIMES / 2);
-		dies_and_is_seen(*state, n, n * TIMES * 3 / 4);
+		unsigned int at[] = {1, n * TIMES / 2, n * TIMES * 3 / 4};
+
+		for (int i = 0; i < 3; i++)
+			assert_true(dies_and_is_seen(*state, n, TIMES, at[i]) <=
+				    20 * NSEC_PER_MSEC);
 	}
+}
+
+/* Nobody comes any more, and those who are left have slept long slices: a second at most. */
+static void the_last_of_a_crowd_see_their_owner_die(void **state)
+{
+	for (unsigned int n = 2; n <= MOST; n += n < 20 ? 1 : n / 5) {
+		assert_true(dies_and_is_seen(*state, n, 1, n - 1) <= 1001 * NSEC_PER_MSEC);
+		assert_true(dies_and_is_seen(*state, n, 1, n - n / 2) <= 1001 * NSEC_PER_MSEC);
+	}
+	assert_true(dies_and_is_seen(*state, 200, 1, 199) <= 1001 * NSEC_PER_MSEC);
 }
 
 /* Each tenth that an unlock has woken is killed before it runs: the lock is free, and all sleep. */
@@ -306,6 +322,7 @@ int main(void)
 		cmocka_unit_test(a_hold_costs_the_same_in_a_larger_crowd),
 		cmocka_unit_test(a_crowd_sleeps_while_one_owner_keeps_the_lock),
 		cmocka_unit_test(a_crowd_sees_its_owner_die),
+		cmocka_unit_test(the_last_of_a_crowd_see_their_owner_die),
 		cmocka_unit_test(wake_ups_of_the_dead_stop_nobody),
 	};
 
