@@ -210,7 +210,7 @@ bool evsub_file_has_any(struct seg *s, uint32_t file)
 
 	if (seg_next(s, SEG_T_EVSUB, file + 1, 0) != SEG_NONE)
 		return true;
-	if (!f || f->kind != SEG_FILE_UVERBS)
+	if (!f || f->kind != SEG_FILE_UVERBS || !atomic_load(&f->has_events))
 		return false;
 	seg_for_each_live (s, SEG_T_FILE, i)
 		if (ends_with(s, file, i))
@@ -223,7 +223,7 @@ void evsub_file_gone(struct seg *s, uint32_t file)
 	const struct seg_file *f = seg_file(s, file);
 
 	evsub_drop_all(s, file);
-	if (!f || f->kind != SEG_FILE_UVERBS)
+	if (!f || f->kind != SEG_FILE_UVERBS || !atomic_load(&f->has_events))
 		return;
 	seg_for_each_live (s, SEG_T_FILE, i) {
 		const struct seg_file *e = seg_at(s, SEG_T_FILE, i);

@@ -174,17 +174,17 @@ static void a_closed_device_takes_its_event_files_along(void **state)
 	struct seg_evsrc none = {.table = SEG_T_COUNT};
 	uint8_t m;
 
-	for (int i = 0; i < 5; i++) {
-		seg_file(s, e[i].idx)->parent_gen = cmd.gen;
+	for (int i = 0; i < 5; i++)
 		assert_int_equal(evq_push(s, e[i].idx, e[i].gen, none, 7, 0, 0), 0);
-	}
 	for (int i = 0; i < 4; i++) { /* each kind of file alone; async files stay */
 		for (int k = 0; k < 4; k++)
-			seg_file(s, e[k].idx)->parent = k == i ? cmd.idx : SEG_NONE;
+			seg_file(s, e[k].idx)->parent = SEG_NONE;
+		seg_file(s, cmd.idx)->has_events = 0;
+		seg_file_set_parent(s, seg_file(s, e[i].idx), cmd.idx, cmd.gen);
 		assert_int_equal(evsub_file_has_any(s, cmd.idx), i < 3);
 	}
 	for (int i = 0; i < 4; i++)
-		seg_file(s, e[i].idx)->parent = cmd.idx;
+		seg_file_set_parent(s, seg_file(s, e[i].idx), cmd.idx, cmd.gen);
 	subscribe(s, &e[0], COMM_EST, 7, 1, false);
 	assert_false(evsub_file_has_any(s, e[4].idx));
 	subscribe(s, &e[4], COMM_EST, 7, 1, false);

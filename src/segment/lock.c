@@ -9,8 +9,8 @@
  * sleeper costs the next taker one slice.
  *
  * Checking: one waiter per millisecond checks whether the owner is alive. The others sleep longer
- * and longer, so a thousand waiters leave the processors to the owner. No waiter depends on
- * another: a wake-up that dies with its receiver costs a slice.
+ * and longer, until few look in the same millisecond: so the checks of a lock do not increase with
+ * its waiters. No waiter depends on another: a wake-up that dies with its receiver costs a slice.
  */
 #include "segment/lock.h"
 #include "segment/proc.h"
@@ -34,7 +34,10 @@
 
 #define SPINS 200
 #define SLICE_NS NSEC_PER_MSEC
-#define SLICE_MAX_NS (64 * NSEC_PER_MSEC)
+/* No multiple of 256 ms, after which seg_lock.looked would show the same millisecond. */
+#define SLICE_MAX_NS (1000 * NSEC_PER_MSEC)
+/* of a taker that does not wait for a stopped owner as long as the control plane */
+#define SLICE_MAX_SHORT_NS (64 * NSEC_PER_MSEC)
 #define STOPPED_NS (20 * NSEC_PER_MSEC)
 
 /* The bits of sleepers for futex(2). */
@@ -103,7 +106,7 @@ struct waiter {
 	uint64_t looked; /* when it last checked the owner, or left that to another waiter */
 	uint64_t most;   /* the longest wait for an owner that is not stopped */
 	uint32_t keep;   /* LOCK_WAITERS once it has slept, because others may still sleep */
-	uint8_t passed;
+	uint8_t passed, seen_passed; /* of the lock; `seen_passed`: when it last checked */
 	bool patient;
 	bool turn; /* it has slept, so LOCK_ORDER does not make it wait */
 };
@@ -126,24 +129,42 @@ static void sleep_slice(struct seg_lock *l, struct waiter *w, uint32_t word)
 		w->turn = true;
 }
 
+/*
+ * Another waiter checks the owner. So that a death costs a multiple of the time that was waited
+ * before, the slice grows by a factor; not all that came together wake together.
+ */
+static void sleep_longer(struct waiter *w)
+{
+	bool ctrl = w->timeout >= SEG_LOCK_CTRL_NS;
+	uint64_t most = ctrl ? SLICE_MAX_NS : SLICE_MAX_SHORT_NS;
+	uint64_t least = (ctrl ? 6 : 3) * w->slice;
+
+	w->slice = least + w->now % least;
+	if (w->slice > most)
+		w->slice = most;
+}
+
 /* Called at the end of each slice. True: the owner is dead. One waiter per millisecond checks. */
 static bool lock_look(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_t word)
 {
 	uint8_t ms = (uint8_t)(w->now / SLICE_NS);
 	uint8_t was = atomic_load_explicit(&l->looked, memory_order_relaxed);
+	uint8_t passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
+	bool moved = passed != w->seen_passed;
 
 	if (w->now - w->looked < w->slice)
 		return false;
 	w->looked = w->now;
+	w->seen_passed = passed;
 	/* If the supervisor has noticed the death, the check is free. */
 	if (LOCK_OWNER(word) && owner_gone(s, word, false))
 		return true;
 	if (was == ms || !atomic_compare_exchange_strong(&l->looked, &was, ms)) {
-		if (w->slice < SLICE_MAX_NS)
-			w->slice *= 2;
+		sleep_longer(w);
 		return false;
 	}
-	w->slice = SLICE_NS;
+	if (!moved)
+		w->slice = SLICE_NS;
 	return LOCK_OWNER(word) && owner_gone(s, word, true);
 }
 
@@ -189,7 +210,7 @@ static int lock_slow(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uin
 	uint32_t word;
 
 	w.now = w.since = w.looked = clock_now_ns();
-	w.passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
+	w.passed = w.seen_passed = atomic_load_explicit(&l->passed, memory_order_relaxed);
 	for (;;) {
 		all = seg_lock_whole(l);
 		word = (uint32_t)all;

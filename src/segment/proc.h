@@ -130,7 +130,8 @@ struct seg_file {
 	/* an event file: the command file that made it (stored last), SEG_NONE until then */
 	_Atomic uint32_t parent;
 	uint32_t uid; /* DEVX uid given to the context, 0 none */
-	uint32_t flags;
+	/* a command file: event files were made from it, by seg_file_set_parent(); stays */
+	_Atomic uint32_t has_events;
 	_Atomic uint64_t pinned; /* bytes of registered memory counted for this file */
 	/* umad: SEG_T_AGENT by agent id, 0 none; changed by compare-and-swap. SEG_UMAD_* in
 	 * umad_flags. */
@@ -147,6 +148,18 @@ static inline struct seg_proc *seg_proc(const struct seg *s, uint32_t slot)
 static inline struct seg_file *seg_file(const struct seg *s, uint32_t file)
 {
 	return seg_live(s, SEG_T_FILE, file);
+}
+
+/* The event file `e` was made from the command file (file, gen). */
+static inline void seg_file_set_parent(const struct seg *s, struct seg_file *e, uint32_t file,
+				       uint32_t gen)
+{
+	struct seg_file *f = seg_file(s, file);
+
+	if (f && e->kind != SEG_FILE_ASYNC)
+		atomic_store(&f->has_events, 1); /* first: the process may die in between */
+	e->parent_gen = gen;
+	atomic_store(&e->parent, file);
 }
 
 /*

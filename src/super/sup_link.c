@@ -62,13 +62,34 @@ static void watch_pid(struct sup *sup, struct sup_link *l)
 
 static void sup_link_read(struct sup *sup, struct sup_source *src, uint32_t events);
 
+static uint32_t pid_chain(const struct sup_link *l)
+{
+	return (uint32_t)l->pid % SUP_PIDS;
+}
+
+/* `next` and `at` are members of links: the same for both lists. */
+#define LIST_ADD(head, l, next, at)                 \
+	do {                                        \
+		(l)->next = *(head);                \
+		(l)->at = (head);                   \
+		if ((l)->next)                      \
+			(l)->next->at = &(l)->next; \
+		*(head) = (l);                      \
+	} while (0)
+#define LIST_REMOVE(l, next, at)                 \
+	do {                                     \
+		*(l)->at = (l)->next;            \
+		if ((l)->next)                   \
+			(l)->next->at = (l)->at; \
+	} while (0)
+
 /* After exec the process says hello again, perhaps before we notice the end of its old link. */
 static void end_old_links(struct sup *sup, const struct sup_link *l)
 {
-	for (struct sup_link *o = sup->links; o; o = o->next) {
+	for (struct sup_link *o = sup->by_pid[pid_chain(l)]; o; o = o->next_pid) {
 		char c;
 
-		if (o == l || o->closed || o->pid != l->pid || !l->pid || o->slot == SEG_NONE)
+		if (o == l || o->closed || o->pid != l->pid || !l->pid)
 			continue;
 		if (!recv(o->src.fd, &c, 1, MSG_PEEK | MSG_DONTWAIT))
 			sup_link_close(sup, o);
@@ -116,6 +137,7 @@ static int do_hello(struct sup *sup, struct sup_link *l, struct sup_request *q, 
 		l->slot = SEG_NONE;
 		return r;
 	}
+	LIST_ADD(&sup->by_pid[pid_chain(l)], l, next_pid, at_pid);
 	proc = seg_at(s, SEG_T_PROC, l->slot);
 	memcpy(proc->comm, q->m.comm, sizeof(proc->comm));
 	atomic_store(&proc->memlock, q->m.memlock);
@@ -534,8 +556,7 @@ static void accept_link(struct sup *sup, struct sup_source *src, uint32_t events
 		close(fd);
 		return;
 	}
-	l->next = sup->links;
-	sup->links = l;
+	LIST_ADD(&sup->links, l, next, at);
 }
 
 int sup_listen(struct sup *sup)
@@ -566,6 +587,8 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 	if (l->closed)
 		return;
 	l->closed = true;
+	l->next_ended = sup->ended;
+	sup->ended = l;
 	sup_unwatch(sup, &l->src);
 	sup_unwatch(sup, &l->pid_src);
 	sup_slot_close(sup, l);
@@ -592,18 +615,16 @@ void sup_link_close(struct sup *sup, struct sup_link *l)
 		sup->zombies_at = 0;
 }
 
-void sup_links_free(struct sup *sup, bool all)
+/* In every turn: it does not look at those that live. */
+void sup_links_free(struct sup *sup)
 {
-	struct sup_link **at = &sup->links;
+	struct sup_link *l;
 
-	while (*at) {
-		struct sup_link *l = *at;
-
-		if (!l->closed && !all) {
-			at = &l->next;
-			continue;
-		}
-		*at = l->next;
+	while ((l = sup->ended)) {
+		sup->ended = l->next_ended;
+		LIST_REMOVE(l, next, at);
+		if (l->at_pid)
+			LIST_REMOVE(l, next_pid, at_pid);
 		free(l);
 	}
 }

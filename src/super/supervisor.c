@@ -167,7 +167,7 @@ void sup_finish(struct sup *sup)
 	for (struct sup_link *l = sup->links; l; l = l->next)
 		sup_link_close(sup, l);
 	sup_work_finish(sup);
-	sup_links_free(sup, true);
+	sup_links_free(sup);
 	sup_cm_free(sup);
 	sup_stores_free(sup);
 	sup_files_free(sup);
@@ -286,7 +286,7 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 	}
 	sup->cm_at = sup_cm_run(sup);
 	sup_slots_wake(sup);
-	sup_links_free(sup, false);
+	sup_links_free(sup);
 	sup_sweep(sup);
 	if (atomic_load(&fab_subnet(&sup->seg)->notices))
 		sup->mads_at = 0;

@@ -78,11 +78,15 @@ struct sup_reply {
  */
 enum { SUP_LATER = 1 };
 
-/* A connection. Dead ones stay on the list until the loop's batch of events is done. */
+#define SUP_PIDS 1024
+
+/* A connection. Dead ones stay on the list until the loop's batch of events is done, in `ended`. */
 struct sup_link {
-	struct sup_source src;     /* must be first: the source is cast to the link */
-	struct sup_source pid_src; /* a pidfd, readable when the process has ended; -1 none */
-	struct sup_link *next;
+	struct sup_source src;       /* must be first: the source is cast to the link */
+	struct sup_source pid_src;   /* a pidfd, readable when the process has ended; -1 none */
+	struct sup_link *next, **at; /* *at: what points to it */
+	struct sup_link *next_pid, **at_pid; /* in sup.by_pid; at_pid NULL: not there */
+	struct sup_link *next_ended;         /* the next in sup.ended, valid if `closed` */
 	bool closed;
 	/* from SO_PEERCRED; 0: its PID namespace is not visible here */
 	int pid;
@@ -120,7 +124,9 @@ struct sup {
 	int spare;
 	struct sup_source listen;
 	struct sup_link *links;
-	struct sup_link *waking; /* have an answer in their slot: wake them */
+	struct sup_link *by_pid[SUP_PIDS]; /* those with a slot: chains by `pid` */
+	struct sup_link *ended;            /* those that are closed, to be freed */
+	struct sup_link *waking;           /* have an answer in their slot: wake them */
 	struct sup_file *files;
 	uint32_t nfiles;             /* size of `files` */
 	uint32_t nopen;              /* used */
@@ -185,7 +191,7 @@ int sup_link_result(struct sup *sup, struct sup_link *l, struct sup_request *q,
 		    struct sup_reply *p);
 /* The host that a request names, or the first when it names none; SEG_NONE. */
 uint32_t sup_link_host(struct sup *sup, struct link_msg *m);
-void sup_links_free(struct sup *sup, bool all);
+void sup_links_free(struct sup *sup);
 /* A job has ended: continue the requests that wait for one. */
 void sup_links_again(struct sup *sup);
 

@@ -206,10 +206,8 @@ static int new_fd(struct uv_file *f, struct uv_event_file *e)
 	e->obj.handle = (uint32_t)fd;
 	atomic_store(&e->refs, 1);
 	sf = seg_file(f->seg, e->evq);
-	if (sf) {
-		sf->parent_gen = f->gen;
-		atomic_store(&sf->parent, f->file);
-	}
+	if (sf)
+		seg_file_set_parent(f->seg, sf, f->file, f->gen);
 	return 0;
 }
 

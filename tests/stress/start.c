@@ -2,14 +2,16 @@
 /*
  * Many processes start at once on one adapter: each opens it and makes a PD, a CQ and an RC QP.
  *
- * start <processes> [opened]
+ * start <processes> [opened|killed]
  *
  * Every process is a program of its own (exec), waits at a gate before it opens the device, or with
  * `opened` after that, and keeps its objects until all are done. Prints how many have all objects,
- * and the time from the gate's opening; status 0: all have.
+ * and the time from the gate's opening; status 0: all have. `killed`: all are killed when half are
+ * done, the others at any step; status 0: all ended by that.
  */
 #include <infiniband/verbs.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -99,12 +101,13 @@ static int child(struct shared *sh, bool opened, int gate, int end)
 	return 0;
 }
 
-static void spawn(const char *self, const char *how, int mem, const int gate[2], const int end[2])
+static pid_t spawn(const char *self, const char *how, int mem, const int gate[2], const int end[2])
 {
 	char arg[3][16];
+	pid_t pid = fork();
 
-	if (fork())
-		return;
+	if (pid)
+		return pid;
 	close(gate[1]);
 	close(end[1]);
 	snprintf(arg[0], sizeof(arg[0]), "%d", mem);
@@ -123,22 +126,38 @@ static void wait_for_count(_Atomic int *n, int want)
 		nanosleep(&t, NULL);
 }
 
+static int kill_all(struct shared *sh, const pid_t *pid, int n)
+{
+	int status, killed = 0;
+
+	wait_for_count(&sh->done, n / 2);
+	for (int i = 0; i < n; i++)
+		kill(pid[i], SIGKILL);
+	while (wait(&status) > 0)
+		killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	printf("%d of %d killed\n", killed, n);
+	return killed == n ? 0 : 1;
+}
+
 static int parent(const char *self, int n, const char *how)
 {
+	pid_t *pid = calloc((size_t)n, sizeof(*pid));
 	int mem = memfd_create("start", 0), gate[2], end[2];
 	struct shared *sh;
 	double start, took;
 
-	if (mem < 0 || ftruncate(mem, sizeof(*sh)) || pipe(gate) || pipe(end))
+	if (!pid || mem < 0 || ftruncate(mem, sizeof(*sh)) || pipe(gate) || pipe(end))
 		return 2;
 	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED, mem, 0);
 	if (sh == MAP_FAILED)
 		return 2;
 	for (int i = 0; i < n; i++)
-		spawn(self, how, mem, gate, end);
+		pid[i] = spawn(self, how, mem, gate, end);
 	wait_for_count(&sh->ready, n);
 	start = now();
 	close(gate[1]);
+	if (!strcmp(how, "killed"))
+		return kill_all(sh, pid, n);
 	wait_for_count(&sh->done, n);
 	took = now() - start;
 	close(end[1]);

@@ -19,13 +19,14 @@ def program(name):
 class Start(Case):
     """A kernel queues those who create something; all get it. bench/start has the times."""
 
-    def crowd(self, n, how):
+    def crowd(self, n, how, what=' in '):
         # The supervisor has five or six descriptors for each, as far as the hard limit goes.
         n = min(n, (resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 200) // 6)
         with Fabric() as fab:
             r = fab.run(program('start'), str(n), how, timeout=300)
-            self.assertIn(f'{n} of {n} in ', self.ok(r))
+            self.assertIn(f'{n} of {n}{what}', self.ok(r))
             wait_for(lambda: not any(self.status(fab)['objects'].values()), 'objects to vanish')
+            self.ok(fab.run(program('start'), '2'))
 
     def test_many_processes_open_and_create_at_once(self):
         for n in (300, 1000, 2000) if LONG else (300,):
@@ -36,6 +37,11 @@ class Start(Case):
         for n in (900, 2000) if LONG else (900,):
             with self.subTest(n):
                 self.crowd(n, 'opened')
+
+    def test_many_that_are_killed_at_once_leave_nothing(self):
+        for n in (300, 1000) if LONG else (300,):
+            with self.subTest(n):
+                self.crowd(n, 'killed', ' killed')
 
 
 class Stop(Case):
