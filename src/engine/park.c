@@ -5,6 +5,7 @@
  */
 #include "engine/priv.h"
 #include "engine/qp.h"
+#include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/flags.h"
@@ -97,6 +98,46 @@ void eng_proc_died(struct seg *s, uint32_t slot)
 	if (p && atomic_load(&p->foreign))
 		seg_for_each_live (s, SEG_T_PROC, i)
 			park_rouse(s, i);
+}
+
+bool eng_qp_answers(const struct hw_qp *qp)
+{
+	return qp_receives(qp) && (qp->st == HW_ST_DCT || eng_acks(eng_transport(qp)));
+}
+
+/* Does this QP, of another owner and of a process that runs, send requests to one of the owner? */
+static bool requests_from(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t owner)
+{
+	uint32_t to = qp_target(qp);
+	const struct hw_qp *peer = hw_qp(s, to);
+
+	return peer && atomic_load(&qp->state) == PRM_QP_STATE_RTS && eng_acks(eng_transport(qp)) &&
+	       seg_owner(s, SEG_T_QP, to) == owner && seg_owner(s, SEG_T_QP, qpn) != owner &&
+	       (peer->st == HW_ST_DCT || peer->dest_qpn == qpn) && eng_qp_answers(peer) &&
+	       !seg_proc_gone(s, qp->mem.slot, qp->mem.gen) && !seg_proc_stopped(s, qp->mem.slot);
+}
+
+enum eng_requesters eng_requesters(struct seg *s, uint32_t owner, bool rouse)
+{
+	enum eng_requesters r = ENG_REQUESTERS_NONE;
+
+	seg_for_each_live (s, SEG_T_QP, i) {
+		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+
+		if (!requests_from(s, qp, i, owner))
+			continue;
+		if (atomic_load(&qp->park) != HW_PARK_RETRY) {
+			if (r == ENG_REQUESTERS_NONE)
+				r = ENG_REQUESTERS_IDLE;
+			continue;
+		}
+		r = ENG_REQUESTERS_WAIT;
+		if (!rouse)
+			continue;
+		atomic_store(&qp->park_deadline, 0);
+		park_rouse(s, qp->mem.slot);
+	}
+	return r;
 }
 
 void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline)
