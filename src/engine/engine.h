@@ -140,6 +140,15 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm);
  */
 void eng_proc_died(struct seg *s, uint32_t slot);
 /*
+ * A file is closed, and QPs of this owner still answer requests, although keys have gone. Lets the
+ * requesters of other owners that wait for an answer try again now, if `rouse`. The supervisor
+ * calls it.
+ */
+enum eng_requesters { ENG_REQUESTERS_NONE, ENG_REQUESTERS_IDLE, ENG_REQUESTERS_WAIT };
+enum eng_requesters eng_requesters(struct seg *s, uint32_t owner, bool rouse);
+/* Does the QP answer requests: a responder of a service with acknowledgements, in RTR or later? */
+bool eng_qp_answers(const struct hw_qp *qp);
+/*
  * Raise an object's async event (IBV_EVENT_* number of the uapi), after an error of a queue or SRQ.
  */
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);

@@ -5,8 +5,11 @@
  */
 #include "engine/priv.h"
 #include "engine/qp.h"
+#include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
+#include "hw/port.h"
+#include "hw/qctr.h"
 #include "hw/flags.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
@@ -99,6 +102,46 @@ void eng_proc_died(struct seg *s, uint32_t slot)
 			park_rouse(s, i);
 }
 
+bool eng_qp_answers(const struct hw_qp *qp)
+{
+	return qp_receives(qp) && (qp->st == HW_ST_DCT || eng_acks(eng_transport(qp)));
+}
+
+/* Does this QP, of another owner and of a process that runs, send requests to one of the owner? */
+static bool requests_from(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t owner)
+{
+	uint32_t to = qp_target(qp);
+	const struct hw_qp *peer = hw_qp(s, to);
+
+	return peer && atomic_load(&qp->state) == PRM_QP_STATE_RTS && eng_acks(eng_transport(qp)) &&
+	       seg_owner(s, SEG_T_QP, to) == owner && seg_owner(s, SEG_T_QP, qpn) != owner &&
+	       (peer->st == HW_ST_DCT || peer->dest_qpn == qpn) && eng_qp_answers(peer) &&
+	       !seg_proc_gone(s, qp->mem.slot, qp->mem.gen) && !seg_proc_stopped(s, qp->mem.slot);
+}
+
+enum eng_requesters eng_requesters(struct seg *s, uint32_t owner, bool rouse)
+{
+	enum eng_requesters r = ENG_REQUESTERS_NONE;
+
+	seg_for_each_live (s, SEG_T_QP, i) {
+		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
+
+		if (!requests_from(s, qp, i, owner))
+			continue;
+		if (atomic_load(&qp->park) != HW_PARK_RETRY) {
+			if (r == ENG_REQUESTERS_NONE)
+				r = ENG_REQUESTERS_IDLE;
+			continue;
+		}
+		r = ENG_REQUESTERS_WAIT;
+		if (!rouse)
+			continue;
+		atomic_store(&qp->park_deadline, 0);
+		park_rouse(s, qp->mem.slot);
+	}
+	return r;
+}
+
 void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline)
 {
 	atomic_store(&qp->park_deadline, deadline);
@@ -179,6 +222,60 @@ uint64_t park_ack_ns(const struct hw_qp_path *w, uint32_t retries)
 	uint32_t shift = w->ack_timeout + w->log_rtm * retries;
 
 	return !w->ack_timeout ? UINT64_MAX : UINT64_C(4096) << (shift < 50 ? shift : 50);
+}
+
+/*
+ * RoCE, as ConnectX-5 and -6 were measured (rdma-fault-characterization, ack_timeout and
+ * live_peer): 4 to 8 adaptive retransmissions, then time-outs, one fewer than retry_cnt, each as if
+ * `timeout` were at least 16. Both ends of the ranges there (3.5 to 3.9 s with retry_cnt 7, 1.35 to
+ * 1.51 s with 3) give two nominal time-outs for each, and the adaptive ones together 0.4 s; that
+ * they double is inferred, and what retry_cnt 0 (no adaptive one) and 1 do.
+ */
+#define ROCE_LEAST_TIMEOUT 16
+#define ROCE_ADAPTS 7u
+#define ROCE_ADAPT_NS UINT64_C(3000000)
+
+static bool adapts(const struct seg *s, const struct hw_qp *qp)
+{
+	const struct hw_qp_path *w = hw_qp_path(qp);
+	const struct hw_port *p = hw_port(s, w->port);
+
+	return p && hw_port_is_eth(p) && !s->plain_timers && w->ack_timeout;
+}
+
+void park_tries_begin(const struct seg *s, struct hw_qp *qp)
+{
+	bool adaptive = adapts(s, qp);
+
+	qp->retries_left = qp->retry_count;
+	if (adaptive)
+		qp->retries_left -= qp->retry_count < 2 ? qp->retry_count : 2;
+	qp->adapts_left = adaptive && qp->retry_count ? ROCE_ADAPTS : 0;
+}
+
+bool park_adapted(const struct seg *s, struct hw_qp *qp)
+{
+	if (!qp->adapts_left)
+		return false;
+	eng_count(s, qp, HW_QC_ROCE_ADP_RETRANS);
+	if (!--qp->adapts_left)
+		eng_count(s, qp, HW_QC_ROCE_ADP_RETRANS_TO);
+	return true;
+}
+
+uint64_t park_try_ns(const struct seg *s, const struct hw_qp *qp)
+{
+	struct hw_qp_path w = *hw_qp_path(qp);
+	uint64_t ns;
+
+	if (qp->adapts_left)
+		return ROCE_ADAPT_NS << (ROCE_ADAPTS - qp->adapts_left);
+	if (!adapts(s, qp))
+		return park_ack_ns(&w, qp->retry_count - qp->retries_left);
+	if (w.ack_timeout < ROCE_LEAST_TIMEOUT)
+		w.ack_timeout = ROCE_LEAST_TIMEOUT;
+	ns = park_ack_ns(&w, 0);
+	return ns > UINT64_MAX / 2 ? UINT64_MAX : 2 * ns;
 }
 
 /* The time at which this process must look at the QP again. */

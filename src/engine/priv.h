@@ -801,6 +801,12 @@ void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
 /* How long to wait for an acknowledgement after so many retries; UINT64_MAX: for ever. */
 uint64_t park_ack_ns(const struct hw_qp_path *w, uint32_t retries);
+/* A request has no answer. Sets how often it is repeated. */
+void park_tries_begin(const struct seg *s, struct hw_qp *qp);
+/* It was repeated, in vain: was that an adaptive retransmission, which uses up no retry? */
+bool park_adapted(const struct seg *s, struct hw_qp *qp);
+/* How long to wait for an answer now; UINT64_MAX: for ever. */
+uint64_t park_try_ns(const struct seg *s, const struct hw_qp *qp);
 
 /* ready.c */
 /*

@@ -231,6 +231,10 @@ static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_ACCESS_ERRORS);
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_INVAL_REQ)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_INVALID_REQUEST);
+	if (why == ENG_W_RETRY)
+		eng_count(r->s, qp, HW_QC_REQ_TRANSPORT_RETRIES_EXCEEDED);
+	if (why == ENG_W_RNR)
+		eng_count(r->s, qp, HW_QC_REQ_RNR_RETRIES_EXCEEDED);
 	if (r->transport->streams && dc_stream_stops(r, why))
 		return complete(r, why);
 	/* Change the state first, so that a program that sees the completion finds it. */
@@ -253,7 +257,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 
 	if (!again) {
 		qp->cur_wqe = r->ci;
-		qp->retries_left = qp->retry_count;
+		park_tries_begin(r->s, qp);
 		qp->rnr_left = qp->rnr_retry;
 	}
 	TRACE(LOG_CQE, "qp %x: WQE %u parked (%s)", r->qpn, r->ci,
@@ -279,7 +283,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 		return false;
 	}
 	/* The first time-out follows the first attempt; each later one uses up a retry. */
-	if (again && atomic_load(&qp->park) == HW_PARK_RETRY) {
+	if (again && atomic_load(&qp->park) == HW_PARK_RETRY && !park_adapted(r->s, qp)) {
 		eng_count(r->s, qp, HW_QC_LOCAL_ACK_TIMEOUT_ERR);
 		if (!qp->retries_left && mig_retries_end(r)) {
 			atomic_store(&qp->park, HW_PARK_NO);
@@ -289,7 +293,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 			return sq_fail_run(r, ENG_W_RETRY);
 		qp->retries_left--;
 	}
-	wait = park_ack_ns(hw_qp_path(qp), qp->retry_count - qp->retries_left);
+	wait = park_try_ns(r->s, qp);
 	park_qp(r->s, qp, HW_PARK_RETRY, wait == UINT64_MAX ? wait : now + wait);
 	return false;
 }

@@ -169,6 +169,7 @@ static void fails(struct t_qp *a, struct t_qp *b)
 	struct tb *t = a->t;
 
 	a->hw->retry_count = 1;
+	t->s.plain_timers = true;
 	rdma(a, b, MLX5_OPCODE_RDMA_WRITE, 64);
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(a->hw->park, HW_PARK_RETRY);

@@ -99,23 +99,6 @@ ROW(u_list_long)
 	u->ctrl.klm_octowords = htobe16(8);
 	*bytes = HEAD + 128;
 }
-ROW(u_part_unknown)
-{
-	u->list[0].mkey = htobe32(0x123400);
-}
-ROW(u_part_range)
-{
-	u->list[0].address = htobe64((uintptr_t)p->b->mem + T_MEM - 127);
-}
-ROW(u_part_pd)
-{
-	u->list[0].mkey = htobe32(p->a->key);
-	u->list[0].address = htobe64((uintptr_t)p->a->mem);
-}
-ROW(u_part_right)
-{
-	hw_mkey(&p->t->s, p->b->key)->access = HW_ACC_LOCAL_READ | HW_ACC_REMOTE_READ;
-}
 /* 3 turns of 2 x 8 bytes, as umr_strided_seg_create() of libmlx5 makes them. */
 static void strided(struct umr *u, struct t_qp *q)
 {
@@ -140,11 +123,6 @@ ROW(u_strided_sum)
 {
 	strided(u, p->b);
 	u->list[0].byte_count = htobe32(17);
-}
-ROW(u_strided_range)
-{
-	strided(u, p->b);
-	u->list[2].address = htobe64((uintptr_t)p->b->mem + T_MEM - 27);
 }
 ROW(u_strided_entries)
 {
@@ -186,12 +164,7 @@ static const struct umr_row umr_rows[] = {
 	{"to no bytes: IBA o10-37.2.40, rxe_check_bind_mw()", u_to_nothing, BIND},
 	{"another variant", u_tag, BIND},
 	{"list too long", u_list_long, BIND},
-	{"part unknown", u_part_unknown, BIND},
-	{"part outside of its region", u_part_range, BIND},
-	{"part of another PD", u_part_pd, BIND},
-	{"part without local write", u_part_right, BIND},
 	{"strides of another sum", u_strided_sum, BIND},
-	{"strides beyond a region", u_strided_range, BIND},
 	{"more strides than entries", u_strided_entries, BIND},
 	{"no turns", u_strided_turns, BIND},
 	{"no context", u_no_context, QP_OP},
@@ -235,6 +208,82 @@ static void test_strides_by_umr(void **state)
 	transfer(p, MLX5_OPCODE_RDMA_WRITE, p->a->key, (uintptr_t)p->a->mem, 48, mk->key, 0);
 	for (uint32_t i = 0; i < 6; i++)
 		assert_memory_equal(p->b->mem + i % 2 * 64 + i / 2 * 10, p->a->mem + i * 8, 8);
+}
+
+ROW(u_part_unknown)
+{
+	u->list[0].mkey = htobe32(0x123400);
+}
+ROW(u_part_range)
+{
+	u->list[0].address = htobe64((uintptr_t)p->b->mem + T_MEM - 127);
+}
+ROW(u_part_pd)
+{
+	u->list[0].mkey = htobe32(p->a->key);
+	u->list[0].address = htobe64((uintptr_t)p->a->mem);
+}
+ROW(u_part_right)
+{
+	hw_mkey(&p->t->s, p->b->key)->access = HW_ACC_LOCAL_READ | HW_ACC_REMOTE_READ;
+}
+ROW(u_strided_range)
+{
+	strided(u, p->b);
+	u->list[2].address = htobe64((uintptr_t)p->b->mem + T_MEM - 27);
+}
+
+/*
+ * Bound with success, as on a card, and refused when it is used: that is inferred from what a card
+ * says of a range or right of a region.
+ */
+static void test_what_a_window_leads_to_is_looked_at_by_its_use(void **state)
+{
+	static const struct umr_row rows[] = {
+		{"part unknown", u_part_unknown, 0},
+		{"part outside of its region", u_part_range, 0},
+		{"part of another PD", u_part_pd, 0},
+		{"part without local write", u_part_right, 0},
+		{"strides beyond a region", u_strided_range, 0},
+	};
+	static const uint8_t ops[] = {MLX5_OPCODE_RDMA_WRITE, MLX5_OPCODE_ATOMIC_FA};
+
+	const struct mlx5_wqe_atomic_seg one = {.swap_add = htobe64(1)};
+
+	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct umr_row *row = &rows[i / 2];
+		uint32_t bytes = HEAD + 64, len;
+		struct mlx5_err_cqe *e;
+		struct hw_mkey *mk;
+		struct t_pair *p;
+		struct t_sge sge;
+		struct umr u;
+		void *st;
+
+		print_message("  %s, opcode %u\n", row->name, ops[i % 2]);
+		assert_int_equal(t_pair_setup(&st), 0);
+		p = st;
+		mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 4);
+		u = bind_to(0x77, p->b->qpn, p->b->key, p->b->mem, 128);
+		u.mkc.access_flags |= ACCESS(ATOMIC);
+		row->spoil(p, mk, &u, &bytes);
+		changed(p->b, mk->key, &u, bytes);
+		/* Everything, or the last 8 bytes. */
+		len = (uint32_t)be64toh(u.mkc.len);
+		sge = t_own(p->a, 0, i % 2 ? 8 : len);
+		t_post(p->a, &(struct t_wr){.opcode = ops[i % 2],
+					    .raddr = be64toh(u.mkc.start_addr) + len - sge.len,
+					    .operands = &one,
+					    .operands_len = i % 2 ? sizeof(one) : 0,
+					    .rkey = mk->key,
+					    .sge = &sge,
+					    .nsge = 1});
+		e = (void *)t_poll(&p->a->cq);
+		assert_non_null(e);
+		assert_int_equal(e->syndrome, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR);
+		assert_int_equal(e->vendor_err_synd, 0x88);
+		t_pair_teardown(&st);
+	}
 }
 
 /* A key of mlx5dv belongs to any QP; it can be invalidated all the same, once. */
@@ -399,6 +448,7 @@ int main(void)
 		T(test_a_window_is_bound_used_and_unbound),
 		cmocka_unit_test(test_what_is_wrong_with_umrs),
 		T(test_strides_by_umr),
+		cmocka_unit_test(test_what_a_window_leads_to_is_looked_at_by_its_use),
 		T(test_a_key_of_any_qp_is_invalidated),
 		T(test_a_list_by_pointer),
 		T(test_rights_of_a_region),

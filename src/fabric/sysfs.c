@@ -70,7 +70,7 @@ static int show_phys_state(const struct hw_port *p, char *buf, size_t size)
 
 static int show_lid(const struct hw_port *p, char *buf, size_t size)
 {
-	return snprintf(buf, size, "0x%x\n", p->lid);
+	return snprintf(buf, size, "0x%x\n", hw_port_lid(p));
 }
 
 static int show_lid_mask_count(const struct hw_port *p, char *buf, size_t size)
@@ -100,8 +100,8 @@ static int show_link_layer(const struct hw_port *p, char *buf, size_t size)
 
 static int show_rate(const struct hw_port *p, char *buf, size_t size)
 {
-	const struct ib_width *w = ib_width(p->width);
-	const struct ib_speed *v = ib_speed(p->speed);
+	const struct ib_width *w = ib_width(hw_port_width(p));
+	const struct ib_speed *v = ib_speed(hw_port_speed(p));
 	uint32_t lanes = w ? w->lanes : 0, rate;
 
 	if (!v)
@@ -223,7 +223,9 @@ static int render_pkeys(struct tree *t, int dir, const struct hw_port *p)
 }
 
 /*
- * mlx5's hw_counters, as far as this firmware's capabilities allow: the port's set of Q counters.
+ * mlx5's hw_counters of Linux 6.1 (counters.c), in its order: the port's set of Q counters; from
+ * roce_adp_retrans on for Ethernet ports only, as capability bits say (that rx_icrc_encapsulated is
+ * one of them is inferred). HW_QC_COUNT: stays 0, as nothing is congested.
  */
 static const struct {
 	const char *name;
@@ -248,21 +250,44 @@ static const struct {
 	{"resp_remote_access_errors", HW_QC_RESP_REMOTE_ACCESS_ERRORS},
 	{"resp_cqe_flush_error", HW_QC_RESP_CQE_FLUSH_ERROR},
 	{"req_cqe_flush_error", HW_QC_REQ_CQE_FLUSH_ERROR},
+	{"roce_adp_retrans", HW_QC_ROCE_ADP_RETRANS},
+	{"roce_adp_retrans_to", HW_QC_ROCE_ADP_RETRANS_TO},
+	{"roce_slow_restart", HW_QC_ROCE_SLOW_RESTART},
+	{"roce_slow_restart_cnps", HW_QC_ROCE_SLOW_RESTART_CNPS},
+	{"roce_slow_restart_trans", HW_QC_ROCE_SLOW_RESTART_TRANS},
+	{"rp_cnp_ignored", HW_QC_COUNT},
+	{"rp_cnp_handled", HW_QC_COUNT},
+	{"np_ecn_marked_roce_packets", HW_QC_COUNT},
+	{"np_cnp_sent", HW_QC_COUNT},
+	{"rx_icrc_encapsulated", HW_QC_COUNT},
 };
+#define HW_COUNTERS_ROCE 10 /* the last ones */
+
+static uint32_t hw_counters_of(const struct hw_port *p)
+{
+	return ARRAY_SIZE(hw_counters) - (hw_port_is_eth(p) ? 0 : HW_COUNTERS_ROCE);
+}
+
+static uint32_t hw_counter_value(const struct hw_qctr *set, uint32_t i)
+{
+	return set && hw_counters[i].what < HW_QC_COUNT ? atomic_load(&set->n[hw_counters[i].what])
+							: 0;
+}
 
 bool fab_hw_counter(const struct seg *s, uint32_t port, uint32_t i, struct fab_hw_counter *c)
 {
 	const struct hw_port *p = hw_port(s, port);
 	const struct hw_qctr *set = p ? hw_qctr(s, p->qctr) : NULL;
 
-	if (!p || i >= ARRAY_SIZE(hw_counters))
+	if (!p || i >= hw_counters_of(p))
 		return false;
 	c->name = hw_counters[i].name;
-	c->value = set ? atomic_load(&set->n[hw_counters[i].what]) : 0;
+	c->value = hw_counter_value(set, i);
 	return true;
 }
 
-static int render_counters(struct tree *t, int dir, const struct fab_counters *v)
+static int render_counters(struct tree *t, int dir, const struct hw_port *p,
+			   const struct fab_counters *v)
 {
 	_cleanup_close_ int pma = tree_enter(dir, "counters");
 	_cleanup_close_ int hwc = tree_enter(dir, "hw_counters");
@@ -271,7 +296,7 @@ static int render_counters(struct tree *t, int dir, const struct fab_counters *v
 	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
 		TREE_STEP(r, tree_put(t, pma, counters[i].name, "%llu\n",
 				      (unsigned long long)v->n[counters[i].what]));
-	for (size_t i = 0; i < ARRAY_SIZE(hw_counters); i++)
+	for (size_t i = 0; i < hw_counters_of(p); i++)
 		TREE_STEP(r, tree_put(t, hwc, hw_counters[i].name, "0\n"));
 	TREE_STEP(r, tree_put(t, hwc, "lifespan", "10\n"));
 	return r;
@@ -296,7 +321,7 @@ static int render_port(struct tree *t, int ports, struct seg *s, uint32_t port)
 	}
 	TREE_STEP(r, render_gids(t, dir, s, port));
 	TREE_STEP(r, render_pkeys(t, dir, p));
-	TREE_STEP(r, render_counters(t, dir, &zero));
+	TREE_STEP(r, render_counters(t, dir, p, &zero));
 	return r;
 }
 
@@ -573,10 +598,9 @@ static int update_hw_counters(struct seg *s, const struct hw_port *p, const char
 	const struct hw_qctr *set = hw_qctr(s, p->qctr);
 	int r = set ? open_port(s, p, root, "/hw_counters", &top, &dir) : 0;
 
-	for (size_t i = 0; set && !r && i < ARRAY_SIZE(hw_counters); i++) {
+	for (uint32_t i = 0; set && !r && i < hw_counters_of(p); i++) {
 		char text[32];
-		int n = snprintf(text, sizeof(text), "%u\n",
-				 atomic_load(&set->n[hw_counters[i].what]));
+		int n = snprintf(text, sizeof(text), "%u\n", hw_counter_value(set, i));
 
 		TREE_STEP(r, tree_replace(top, dir, hw_counters[i].name, text, (size_t)n));
 	}

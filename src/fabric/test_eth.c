@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "fabric/ifaddr.h"
 #include "fabric/test_text.h"
 #include "hw/port.h"
+#include "hw/qctr.h"
 #include "hw/qp.h"
 #include "subnet/subnet.h"
 #include "util/bits.h"
@@ -119,6 +121,73 @@ static void attributes_read_as_the_kernels(void **state)
 	assert_int_equal(access(path, F_OK), -1); /* one P_Key */
 }
 
+/* The 30 files of Linux 6.1; an InfiniBand port has 20. */
+static void every_counter_of_mlx5_has_a_file(void **state)
+{
+	static const char *const names[] = {
+		"duplicate_request",
+		"implied_nak_seq_err",
+		"lifespan",
+		"local_ack_timeout_err",
+		"np_cnp_sent",
+		"np_ecn_marked_roce_packets",
+		"out_of_buffer",
+		"out_of_sequence",
+		"packet_seq_err",
+		"req_cqe_error",
+		"req_cqe_flush_error",
+		"req_remote_access_errors",
+		"req_remote_invalid_request",
+		"resp_cqe_error",
+		"resp_cqe_flush_error",
+		"resp_local_length_error",
+		"resp_remote_access_errors",
+		"rnr_nak_retry_err",
+		"roce_adp_retrans",
+		"roce_adp_retrans_to",
+		"roce_slow_restart",
+		"roce_slow_restart_cnps",
+		"roce_slow_restart_trans",
+		"rp_cnp_handled",
+		"rp_cnp_ignored",
+		"rx_atomic_requests",
+		"rx_dct_connect",
+		"rx_icrc_encapsulated",
+		"rx_read_requests",
+		"rx_write_requests",
+	};
+	struct hw_port *p = hw_port(&seg, port_of("h1"));
+	struct fab_hw_counter c;
+	struct hw_qctr *set;
+	struct dirent **list;
+	char path[400];
+	uint32_t idx, n = 0;
+
+	snprintf(path, sizeof(path), "%s/" PORT "hw_counters", root);
+	assert_int_equal(scandir(path, &list, NULL, alphasort), 32);
+	for (int i = 2; i < 32; i++)
+		assert_string_equal(list[i]->d_name, names[i - 2]);
+	for (int i = 0; i < 32; i++)
+		free(list[i]);
+	free(list);
+	assert_int_equal(seg_alloc(&seg, SEG_T_QCTR, SEG_OWNER_DEVICE, &idx), 0);
+	set = seg_at(&seg, SEG_T_QCTR, idx);
+	atomic_store(&set->n[HW_QC_ROCE_ADP_RETRANS], 5);
+	p->qctr = idx;
+	assert_int_equal(
+		fab_sysfs_update_counters(&seg, port_of("h1"), root, &(struct fab_counters){0}), 0);
+	shows(PORT "hw_counters/roce_adp_retrans", "5\n");
+	shows(PORT "hw_counters/np_cnp_sent", "0\n");
+	while (fab_hw_counter(&seg, port_of("h1"), n, &c))
+		n++;
+	assert_int_equal(n, 29);
+	p->link = HW_LINK_IB;
+	for (n = 0; fab_hw_counter(&seg, port_of("h1"), n, &c); n++)
+		assert_null(strstr(c.name, "roce"));
+	assert_int_equal(n, 19);
+	p->link = HW_LINK_ETH;
+}
+
 /* Entries are added behind the others, and replaced where they are. */
 static void files_follow_the_addresses(void **state)
 {
@@ -139,6 +208,8 @@ static void files_follow_the_addresses(void **state)
 	shows(PORT "gid_attrs/ndevs/6", "");
 	assert_int_equal(fab_eth_link(&seg, port_of("h1"), false), 0);
 	shows(PORT "state", "1: DOWN\n");
+	shows(PORT "lid", "0x0\n");
+	shows(PORT "rate", "40 Gb/sec (4X QDR)\n");
 	shows(PORT "phys_state", "3: Disabled\n");
 	shows(PORT "gids/4", "fd00:0000:0000:0000:0000:0000:0000:0009\n");
 }
@@ -487,6 +558,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(attributes_read_as_the_kernels),
+		T(every_counter_of_mlx5_has_a_file),
 		T(files_follow_the_addresses),
 		T(an_address_takes_the_first_free_entries),
 		T(a_qp_holds_the_entry_of_its_address),

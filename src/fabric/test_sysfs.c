@@ -119,6 +119,7 @@ static void attributes_read_as_the_kernels(void **state)
 		{PORT "counters/port_xmit_data", "0\n"},
 		{PORT "counters/VL15_dropped", "0\n"},
 		{PORT "hw_counters/lifespan", "10\n"},
+		{PORT "hw_counters/req_cqe_flush_error", "0\n"},
 		{IB "device/vendor", "0x15b3\n"},
 		{IB "device/device", "0x101b\n"},
 		{IB "device/class", "0x020700\n"},
@@ -339,6 +340,26 @@ static void addresses_can_be_configured(void **state)
 	assert_int_equal(fab_port_towards_ip6(&seg, host, six), a);
 }
 
+/* As ConnectX-4 and -6 show it: the reset value of the LID, and the least rate. */
+static void a_port_that_nobody_has_set_up(void **state)
+{
+	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
+	struct hw_port *p = hw_port(&seg, port);
+
+	p->state = IB_PORT_DOWN;
+	p->phys_state = IB_PHYS_POLLING;
+	p->lid = p->sm_lid = 0;
+	assert_int_equal(fab_sysfs_update_port(&seg, port, root), 0);
+	assert_string_equal(text_of(PORT "lid"), "0xffff\n");
+	assert_string_equal(text_of(PORT "sm_lid"), "0x0\n");
+	assert_string_equal(text_of(PORT "rate"), "10 Gb/sec (4X SDR)\n");
+	p->state = IB_PORT_INIT;
+	p->phys_state = IB_PHYS_LINK_UP;
+	assert_int_equal(fab_sysfs_update_port(&seg, port, root), 0);
+	assert_string_equal(text_of(PORT "lid"), "0xffff\n");
+	assert_string_equal(text_of(PORT "rate"), "200 Gb/sec (4X HDR)\n");
+}
+
 static void an_update_shows_and_keeps_the_devices_times(void **state)
 {
 	uint32_t port = fab_port_by_umad(&seg, fab_host_by_name(&seg, "h1"), 0);
@@ -461,6 +482,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(placeholders_have_inodes_of_their_own, one_port,
 						clean),
 		cmocka_unit_test_setup_teardown(more_devices_get_more_numbers, two_by_two, clean),
+		cmocka_unit_test_setup_teardown(a_port_that_nobody_has_set_up, one_port, clean),
 		cmocka_unit_test_setup_teardown(an_update_shows_and_keeps_the_devices_times,
 						one_port, clean),
 		cmocka_unit_test_setup_teardown(tables_are_written_again, one_port, clean),

@@ -46,6 +46,8 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(port_type, eth);
 	CAP(roce, eth);
 	CAP(rts2rts_qp_udp_sport, eth);
+	CAP(roce_accl, eth);
+	CAP(cc_query_allowed, eth);
 	CAP(pg, 1);
 	CAP(apm, 1);
 	CAP(device_memory, 1);

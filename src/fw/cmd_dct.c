@@ -110,6 +110,7 @@ enum fw_r fw_cmd_create_dct(struct fw_call *k)
 	atomic_store(&dct->async.evq, SEG_NONE);
 	memcpy(dct->qpc, dctc, LAYOUT_SZ(dctc));
 	agree_on_ece(k, dct);
+	dct->born = fw_born(k);
 	eng_qp_created(dct);
 	fw_refer(k->s, SEG_T_QP, dct, 1);
 	atomic_store(&dct->state, PRM_QP_STATE_RTR);

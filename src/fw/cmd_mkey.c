@@ -247,6 +247,7 @@ enum fw_r fw_cmd_create_mkey(struct fw_call *k)
 		}
 	}
 	m->key = idx << 8;
+	m->born = fw_born(k);
 	cmd_mkey_fill(k, m, mkc, &to);
 	LAYOUT_SET(create_mkey_out, k->out, mkey_index, idx);
 	fw_commit(&m->flags);

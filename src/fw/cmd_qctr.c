@@ -111,6 +111,13 @@ static const uint16_t fields[HW_QC_COUNT] = {
 	[HW_QC_REQ_REMOTE_INVALID_REQUEST] = FIELD(req_remote_invalid_request),
 	[HW_QC_RESP_REMOTE_ACCESS_ERRORS] = FIELD(resp_remote_access_errors),
 	[HW_QC_REQ_REMOTE_ACCESS_ERRORS] = FIELD(req_remote_access_errors),
+	[HW_QC_REQ_TRANSPORT_RETRIES_EXCEEDED] = FIELD(req_transport_retries_exceeded),
+	[HW_QC_REQ_RNR_RETRIES_EXCEEDED] = FIELD(req_rnr_retries_exceeded),
+	[HW_QC_ROCE_ADP_RETRANS] = FIELD(roce_adp_retrans),
+	[HW_QC_ROCE_ADP_RETRANS_TO] = FIELD(roce_adp_retrans_to),
+	[HW_QC_ROCE_SLOW_RESTART] = FIELD(roce_slow_restart),
+	[HW_QC_ROCE_SLOW_RESTART_CNPS] = FIELD(roce_slow_restart_cnps),
+	[HW_QC_ROCE_SLOW_RESTART_TRANS] = FIELD(roce_slow_restart_trans),
 };
 
 enum fw_r fw_cmd_query_q_counter(struct fw_call *k)
@@ -126,4 +133,10 @@ enum fw_r fw_cmd_query_q_counter(struct fw_call *k)
 				   ? atomic_exchange(&c->n[i], 0)
 				   : atomic_load(&c->n[i]));
 	return FW_R_NONE;
+}
+
+/* Nothing is congested on these links: no packet is marked, and all counters stay 0. */
+enum fw_r fw_cmd_query_cong_statistics(struct fw_call *k)
+{
+	return fw_is_eth(k) ? FW_R_NONE : FW_R_CONG_OFF;
 }

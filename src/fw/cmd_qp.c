@@ -236,6 +236,7 @@ enum fw_r fw_cmd_create_qp(struct fw_call *k)
 	atomic_store(&qp->async.evq, SEG_NONE);
 	memcpy(qp->qpc, qpc, sizeof(qp->qpc));
 	LAYOUT_SET(qpc, qp->qpc, lag_tx_port_affinity, 0); /* no LAG */
+	qp->born = fw_born(k);
 	eng_qp_created(qp);
 	fw_refer(k->s, SEG_T_QP, qp, 1);
 	/* This is a request for the device's own options, not the other end's. */

@@ -57,7 +57,7 @@ enum fw_r fw_cmd_query_hca_vport_context(struct fw_call *k)
 	VPORT(port_guid, p->guid);
 	VPORT(node_guid, k->hca->node_guid);
 	VPORT(cap_mask1, p->cap_mask);
-	VPORT(lid, p->lid & 0xffff);
+	VPORT(lid, hw_port_lid(p) & 0xffff);
 	VPORT(lmc, p->lmc & 7);
 	VPORT(subnet_timeout, p->subnet_timeout);
 	VPORT(sm_lid, p->sm_lid & 0xffff);

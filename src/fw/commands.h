@@ -24,6 +24,7 @@
 	X(QUERY_NIC_VPORT_CONTEXT, query_nic_vport_context, 0, fw_cmd_query_nic_vport_context, -1, \
 	  NULL)                                                                                    \
 	X(QUERY_ROCE_ADDRESS, query_roce_address, 0, fw_cmd_query_roce_address, -1, "index")       \
+	X(QUERY_CONG_STATISTICS, query_cong_statistics, 0, fw_cmd_query_cong_statistics, -1, NULL) \
 	X(QUERY_LAG, query_lag, 0, fw_cmd_query_lag, -1, NULL)                                     \
 	/* UARs, PDs, umems, mkeys */                                                              \
 	X(ALLOC_UAR, alloc_uar, FW_C_LOCK | FW_C_OP_MODS, fw_cmd_alloc_uar, SEG_T_UAR, "uar")      \
@@ -198,6 +199,8 @@
 	  ALLOWED("0, or a port of the HCA"))                                                      \
 	X(ROCE_INDEX, 0x76003, BAD_INDEX, "query_roce_address_in.roce_address_index",              \
 	  ALLOWED("below roce_address_table_size"))                                                \
+	X(CONG_OFF, 0x82601, BAD_PARAM, "query_cong_statistics_in",                                \
+	  BECAUSE("the ports are InfiniBand", "Ethernet ports"))                                   \
 	/* UARs, PDs, umems */                                                                     \
 	X(UAR_NONE, 0x80301, BAD_RES, "dealloc_uar_in.uar", NO_SUCH("UAR"))                        \
 	X(UAR_IN_USE, 0x80302, BAD_RES_STATE, "dealloc_uar_in.uar",                                \

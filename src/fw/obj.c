@@ -36,6 +36,11 @@ bool fw_may_name(const struct fw_call *k, uint32_t uid)
 	return uid == FW_SHARED_UID || fw_may_change(k, uid);
 }
 
+uint64_t fw_born(const struct fw_call *k)
+{
+	return atomic_fetch_add(&k->hca->births, 1) + 1;
+}
+
 static bool visible(const struct fw_call *k, const uint32_t *flags, uint32_t hca, uint32_t uid)
 {
 	uint32_t f = __atomic_load_n(flags, __ATOMIC_ACQUIRE);

@@ -155,6 +155,8 @@ bool fw_may_drain(uint32_t st);
  */
 void fw_free(struct seg *s, enum seg_table_id t, uint32_t idx);
 enum fw_r fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem);
+/* The age of a QP or key that is being made. (obj.c) */
+uint64_t fw_born(const struct fw_call *k);
 /* Commit: the maker's last store. */
 static inline void fw_commit(uint32_t *flags)
 {

@@ -16,6 +16,7 @@
 #include "hw/mkey.h"
 #include "hw/port.h"
 #include "hw/qctr.h"
+#include "hw/qp.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -255,6 +256,120 @@ static void reap_rest(const struct reaping *p, bool keys_busy)
 	      p->hca->zombies);
 }
 
+/* ---- newest first ---- */
+
+/*
+ * uverbs_destroy_ufile_hw() destroys the newest object first, so that peers see that a key has gone
+ * from a QP that is older, and that a QP has gone before a key that is older.
+ */
+
+/* Inferred: how long a kernel takes to give back a page of a region, and the most that counts. */
+#define UNPIN_NS UINT64_C(1000)
+#define UNPIN_MAX_NS UINT64_C(50000000)
+#define PAGE_BYTES 4096
+/* How long all requesters that wait for an answer may take to get it; then the rest goes at once.
+ */
+#define ANSWER_NS UINT64_C(200000000)
+
+static uint64_t newest_key(const struct reaping *p)
+{
+	uint64_t born = 0;
+
+	seg_for_each_owned (p->s, SEG_T_MKEY, p->owner, i) {
+		const struct hw_mkey *mk = seg_at(p->s, SEG_T_MKEY, i);
+
+		if (atomic_load(&mk->valid) && mk->born > born)
+			born = mk->born;
+	}
+	return born;
+}
+
+/* The newest and the oldest QP that answers requests; 0: there is none. */
+static uint64_t newest_qp(const struct reaping *p, uint64_t *oldest)
+{
+	uint64_t born = 0;
+
+	*oldest = 0;
+	seg_for_each_owned (p->s, SEG_T_QP, p->owner, i) {
+		const struct hw_qp *qp = seg_at(p->s, SEG_T_QP, i);
+
+		if (!fw_ready(&qp->flags) || !eng_qp_answers(qp))
+			continue;
+		if (qp->born > born)
+			born = qp->born;
+		if (!*oldest || qp->born < *oldest)
+			*oldest = qp->born;
+	}
+	return born;
+}
+
+/* Must keys go before QPs, and does a peer see it? */
+static bool keys_go_first(const struct reaping *p)
+{
+	uint64_t oldest;
+
+	return newest_qp(p, &oldest) && newest_key(p) > oldest &&
+	       eng_requesters(p->s, p->owner, false) != ENG_REQUESTERS_NONE;
+}
+
+/* Reap the QPs that are newer than all keys. */
+static void reap_newer_qps(const struct reaping *p, uint64_t key)
+{
+	seg_for_each_owned (p->s, SEG_T_QP, p->owner, i)
+		if (((const struct hw_qp *)seg_at(p->s, SEG_T_QP, i))->born > key)
+			reap_idle(p, fw_kind(SEG_T_QP), i);
+}
+
+/* Disable the keys that are newer than all QPs; returns how long a kernel takes for that. */
+static uint64_t disable_newer_keys(const struct reaping *p, uint64_t qp)
+{
+	uint64_t pages = 0;
+
+	seg_for_each_owned (p->s, SEG_T_MKEY, p->owner, i) {
+		struct hw_mkey *mk = seg_at(p->s, SEG_T_MKEY, i);
+
+		if (mk->born <= qp || !atomic_exchange(&mk->valid, 0))
+			continue;
+		if (!hw_mkey_indirect(mk) && pages < UNPIN_MAX_NS / UNPIN_NS)
+			pages += mk->len / PAGE_BYTES;
+	}
+	eng_mkey_quiesce_all(p->s, SEG_LOCK_CTRL_NS);
+	return pages < UNPIN_MAX_NS / UNPIN_NS ? pages * UNPIN_NS : UNPIN_MAX_NS;
+}
+
+/* Let requests meet the missing keys: those that wait, and those that come before `least`. */
+static void let_answer(const struct reaping *p, uint64_t least, uint64_t most)
+{
+	const struct timespec nap = {0, LOOK_NS};
+
+	for (;;) {
+		enum eng_requesters r = eng_requesters(p->s, p->owner, true);
+
+		if (r == ENG_REQUESTERS_NONE ||
+		    clock_now_ns() >= (r == ENG_REQUESTERS_WAIT ? most : least))
+			return;
+		sys_call(SYS_nanosleep, &nap, NULL);
+	}
+}
+
+static void newest_first(struct reaping *p)
+{
+	uint64_t most = clock_now_ns() + ANSWER_NS;
+
+	while (keys_go_first(p) && clock_now_ns() < most) {
+		uint64_t qp, oldest, ns = 0;
+
+		reap_begin(p, true);
+		reap_newer_qps(p, newest_key(p));
+		qp = newest_qp(p, &oldest);
+		if (qp)
+			ns = disable_newer_keys(p, qp);
+		reap_end(p);
+		if (qp)
+			let_answer(p, clock_now_ns() + ns, most);
+	}
+}
+
 bool fw_reap_try(struct seg *s, uint32_t file)
 {
 	struct reaping p;
@@ -262,6 +377,8 @@ bool fw_reap_try(struct seg *s, uint32_t file)
 
 	if (!reaping_of(s, file, &p))
 		return true;
+	if (keys_go_first(&p))
+		return false;
 	if (reap_begin(&p, false)) {
 		reap_zombies(s, p.hca, p.hca_idx, 0);
 		done = reap_queues(&p) && !disable_mkeys(s, p.owner, p.hca_idx, 0);
@@ -297,6 +414,7 @@ void fw_reap_file(struct seg *s, uint32_t file)
 
 	if (!reaping_of(s, file, &p))
 		return;
+	newest_first(&p);
 	wait_for_queues(&p);
 	busy = disable_mkeys(s, p.owner, p.hca_idx, SEG_LOCK_CTRL_NS) < 0;
 	reap_begin(&p, true);

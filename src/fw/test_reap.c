@@ -42,6 +42,21 @@ static struct env *meanwhile_env;
 /* A lock that counts as held by a stopped process. */
 static const struct seg_lock *stuck;
 
+/* Two QPs and two keys, and in which order they went; a requester of both that gets its answer. */
+static struct {
+	uint32_t qp[2], key[2], peer;
+	bool gone[2];
+	char order[32];
+	unsigned int roused;
+} age;
+
+static void gone(const char *what, unsigned int i)
+{
+	size_t n = strlen(age.order);
+
+	snprintf(age.order + n, sizeof(age.order) - n, " %s%u", what, i + 1);
+}
+
 static void *run_meanwhile(void *fn)
 {
 	(*(void (**)(struct env *))fn)(meanwhile_env);
@@ -63,6 +78,9 @@ int __wrap_eng_qp_quiesce(struct seg *s, uint32_t qpn)
 	pthread_t thread;
 
 	qp_waits++;
+	for (unsigned int i = 0; i < 2; i++)
+		if (age.qp[i] == qpn)
+			gone("qp", i);
 	meanwhile = NULL;
 	if (fn) {
 		assert_int_equal(pthread_create(&thread, NULL, run_meanwhile, &fn), 0);
@@ -84,6 +102,12 @@ int __wrap_eng_mkey_quiesce_all(struct seg *s, uint64_t ns);
 int __wrap_eng_mkey_quiesce_all(struct seg *s, uint64_t ns)
 {
 	mkey_waits++;
+	for (unsigned int i = 0; i < 2; i++) {
+		if (!age.key[i] || age.gone[i] || hw_mkey(s, age.key[i] << 8)->valid)
+			continue;
+		age.gone[i] = true;
+		gone("key", i);
+	}
 	return mkeys_busy ? -ETIMEDOUT : __real_eng_mkey_quiesce_all(s, ns);
 }
 
@@ -94,8 +118,24 @@ int __wrap_eng_psv_quiesce(struct seg *s, uint32_t idx)
 	return mkeys_busy ? -ETIMEDOUT : __real_eng_psv_quiesce(s, idx);
 }
 
+enum eng_requesters __real_eng_requesters(struct seg *s, uint32_t owner, bool rouse);
+enum eng_requesters __wrap_eng_requesters(struct seg *s, uint32_t owner, bool rouse);
+enum eng_requesters __wrap_eng_requesters(struct seg *s, uint32_t owner, bool rouse)
+{
+	enum eng_requesters r = __real_eng_requesters(s, owner, rouse);
+	struct hw_qp *peer = age.peer ? hw_qp(s, age.peer) : NULL;
+
+	if (rouse && r == ENG_REQUESTERS_WAIT && !peer->park_deadline) {
+		age.roused++;
+		atomic_store(&peer->park, HW_PARK_NO);
+		atomic_store(&peer->state, PRM_QP_STATE_ERR);
+	}
+	return r;
+}
+
 static int setup(void **state)
 {
+	memset(&age, 0, sizeof(age));
 	qp_busy = mkeys_busy = false;
 	mkey_waits = qp_waits = 0;
 	meanwhile = NULL;
@@ -140,6 +180,65 @@ static void test_other_files_keep_theirs(void **state)
 	assert_non_null(hw_pd(&e->s, pd));
 	fw_reap_file(&e->s, other.file);
 	assert_null(hw_pd(&e->s, pd));
+}
+
+/* QP, key, QP, key, and a QP of another file that sends requests to the first one. */
+static void make_by_turns(struct env *e, struct env *other)
+{
+	age.qp[0] = e->qp;
+	qp_to(e, PRM_QP_STATE_RTS);
+	b_create_mkey(e);
+	age.key[0] = make(e, IN(create_mkey));
+	b_create_qp(e);
+	age.qp[1] = e->qp = make(e, IN(create_qp));
+	qp_to(e, PRM_QP_STATE_RTS);
+	b_create_mkey(e);
+	age.key[1] = make(e, IN(create_mkey));
+	*other = *e;
+	other->file = other->user.file = file_new(e);
+	b_create_qp(other);
+	age.peer = other->qp = make(other, IN(create_qp));
+	qp_to(other, PRM_QP_STATE_RTS);
+	hw_qp(&e->s, age.peer)->dest_qpn = age.qp[0];
+	hw_qp(&e->s, age.qp[0])->dest_qpn = age.peer;
+}
+
+static void test_the_newest_goes_first(void **state)
+{
+	struct env *e = *state, other;
+
+	make_by_turns(e, &other);
+	assert_false(fw_reap_try(&e->s, e->file)); /* for a job: requests may come meanwhile */
+	assert_string_equal(age.order, "");
+	fw_reap_file(&e->s, e->file);
+	assert_string_equal(age.order, " key2 qp2 key1 qp1");
+	assert_int_equal(owned(e, e->file + 1), 0);
+}
+
+/* A request that waits for an answer gets one when the key has gone and the QP has not. */
+static void test_who_waits_learns_that_the_key_went_first(void **state)
+{
+	struct env *e = *state, other;
+	struct hw_qp *peer;
+
+	make_by_turns(e, &other);
+	peer = hw_qp(&e->s, age.peer);
+	atomic_store(&peer->park, HW_PARK_RETRY);
+	atomic_store(&peer->park_deadline, UINT64_MAX);
+	fw_reap_file(&e->s, e->file);
+	assert_int_equal(age.roused, 1);
+	assert_int_equal(owned(e, e->file + 1), 0);
+}
+
+/* Keys before QPs, as in most programs, or nobody who would see it: at once. */
+static void test_no_order_for_nobody(void **state)
+{
+	struct env *e = *state, other;
+
+	make_by_turns(e, &other);
+	hw_qp(&e->s, age.peer)->dest_qpn = 0;
+	assert_true(fw_reap_try(&e->s, e->file));
+	assert_string_equal(age.order, " qp1 qp2 key1 key2");
 }
 
 static void test_half_made_objects_go(void **state)
@@ -551,6 +650,9 @@ int main(void)
 		reap_test(test_other_files_keep_theirs),
 		reap_test(test_shared_domains_stay_until_the_last_sharer_goes),
 		reap_test(test_a_shared_target_is_looked_after_by_its_heir),
+		reap_test(test_the_newest_goes_first),
+		reap_test(test_who_waits_learns_that_the_key_went_first),
+		reap_test(test_no_order_for_nobody),
 		reap_test(test_half_made_objects_go),
 		reap_test(test_keys_are_waited_for_once),
 		reap_test(test_a_thousand_qps_go),

@@ -39,6 +39,8 @@ static void caps_say_ethernet(void **state)
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, port_type), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, roce), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, rts2rts_qp_udp_sport), 1);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, roce_accl), 1);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, cc_query_allowed), 1);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, eth_net_offloads), 0);
 	cap = caps(e, 4);
 	assert_int_equal(LAYOUT_GET(roce_cap, cap, roce_version), 5);
@@ -56,6 +58,8 @@ static void caps_say_infiniband(void **state)
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, port_type), 0);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, roce), 0);
 	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, rts2rts_qp_udp_sport), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, roce_accl), 0);
+	assert_int_equal(LAYOUT_GET(cmd_hca_cap, cap, cc_query_allowed), 0);
 	cap = caps(e, 4);
 	assert_int_equal(LAYOUT_GET(roce_cap, cap, roce_version), 0);
 	assert_int_equal(LAYOUT_GET(roce_cap, cap, roce_address_table_size), 0);

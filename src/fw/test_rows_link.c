@@ -89,6 +89,7 @@ static const struct refusal_row ib[] = {
 	R(PATH_SGID, RTS2RTS_QP, ALT, E_ALT(vhca_port_num, 2), E_ALT(grh, 1),
 	  E_ALT(src_addr_index, 1)),
 	R(ROCE_OFF, QUERY_ROCE_ADDRESS, {0, 0, 0}),
+	R(CONG_OFF, QUERY_CONG_STATISTICS, {0, 0, 0}),
 	R(QP_UDP_SPORT, RTS2RTS_QP, SPORT),
 	R(XRQC_LIST, CREATE_XRQ, E_XRQC(topology, 1), E_XRQC(offload, 1),
 	  E_XRQC(log_matching_list_sz, 8)),
@@ -155,11 +156,18 @@ static void entries_are_the_ports(struct env *e)
 			    hw_port(&e->s, port_of(e, 1))->gid[0], 16);
 }
 
+static void nothing_is_congested(struct env *e)
+{
+	assert_int_equal(LAYOUT_GET(query_cong_statistics_out, e->out, rp_cnp_handled), 0);
+	assert_int_equal(LAYOUT_GET(query_cong_statistics_out, e->out, np_cnp_sent), 0);
+}
+
 static const struct valid_row valid_ib[] = {
 	V(QUERY_HCA_VPORT_CONTEXT, 0, NULL, E(query_hca_vport_context_in, port_num, 1)),
 };
 
 static const struct valid_row valid_eth[] = {
+	V(QUERY_CONG_STATISTICS, 0, nothing_is_congested, {0, 0, 0}),
 	V(QUERY_ROCE_ADDRESS, 0, entries_are_the_ports, E(query_roce_address_in, vhca_port_num, 1)),
 };
 

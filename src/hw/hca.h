@@ -47,6 +47,7 @@ struct hw_hca {
 		clock_nsec;
 	_Atomic uint32_t next_uid; /* the next DEVX uid */
 	_Atomic uint32_t mkey_var; /* low byte of the next MR key, which the driver chooses */
+	_Atomic uint64_t births;   /* QPs and keys that were made: their `born` */
 	_Atomic uint32_t made[HW_KIND_COUNT]; /* number of objects of each kind (fw/limits.c) */
 	_Atomic uint32_t zombies; /* objects of closed files that a stopped process still holds */
 	/*

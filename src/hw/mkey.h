@@ -26,7 +26,8 @@ enum hw_odp {
 struct hw_mkey {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
-	uint32_t key; /* lkey and rkey: idx << 8 | variant */
+	uint64_t born; /* 1, 2...: the age among QPs and keys of the HCA */
+	uint32_t key;  /* lkey and rkey: idx << 8 | variant */
 	uint32_t pdn;
 	uint32_t access; /* HW_ACC_* */
 	uint32_t mode;   /* enum prm_mkc_mode */

@@ -5,6 +5,7 @@
 
 #include "hw/hca.h"
 #include "segment/seg.h"
+#include "wire/ib/link.h"
 #include "wire/ib/pkey.h"
 #include "wire/ib/port.h"
 
@@ -158,6 +159,34 @@ static inline struct hw_port *hw_port(const struct seg *s, uint32_t i)
 static inline bool hw_port_is_eth(const struct hw_port *p)
 {
 	return p->link == HW_LINK_ETH;
+}
+/*
+ * What the driver shows of an adapter's port. Before a subnet manager has given it a LID, the
+ * vport's context has its reset value.
+ */
+static inline uint32_t hw_port_lid(const struct hw_port *p)
+{
+	uint32_t lid = p->lid;
+
+	return lid || hw_port_is_eth(p) ? lid : 0xffff;
+}
+/*
+ * Without a link the least: mlx5_query_hca_port() finds no width, which translate_active_width()
+ * makes 4x, at SDR; mlx5_query_port_roce() keeps its default, 4x at QDR.
+ */
+static inline bool hw_port_has_rate(const struct hw_port *p)
+{
+	return p->phys_state == IB_PHYS_LINK_UP;
+}
+static inline uint32_t hw_port_width(const struct hw_port *p)
+{
+	return hw_port_has_rate(p) ? p->width : (uint32_t)IB_WIDTH_4X;
+}
+static inline uint32_t hw_port_speed(const struct hw_port *p)
+{
+	return hw_port_has_rate(p) ? p->speed
+	       : hw_port_is_eth(p) ? (uint32_t)IB_SPEED_QDR
+				   : (uint32_t)IB_SPEED_SDR;
 }
 /* Entries of the port's GID and P_Key tables, as programs see them. */
 static inline uint32_t hw_port_gids(const struct hw_port *p)

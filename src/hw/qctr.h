@@ -25,6 +25,13 @@ enum hw_qc { /* Counters of a set; the names are those of query_q_counter_out. *
 	     HW_QC_REQ_REMOTE_INVALID_REQUEST,
 	     HW_QC_RESP_REMOTE_ACCESS_ERRORS, /* stays 0, as on ConnectX-5 and -6 */
 	     HW_QC_REQ_REMOTE_ACCESS_ERRORS,
+	     HW_QC_REQ_TRANSPORT_RETRIES_EXCEEDED,
+	     HW_QC_REQ_RNR_RETRIES_EXCEEDED,
+	     HW_QC_ROCE_ADP_RETRANS,
+	     HW_QC_ROCE_ADP_RETRANS_TO,
+	     HW_QC_ROCE_SLOW_RESTART, /* these three stay 0: nothing is congested */
+	     HW_QC_ROCE_SLOW_RESTART_CNPS,
+	     HW_QC_ROCE_SLOW_RESTART_TRANS,
 	     HW_QC_COUNT
 };
 

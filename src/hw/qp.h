@@ -59,6 +59,7 @@ enum {
 struct hw_qp {
 	uint32_t gen, flags;
 	uint32_t hca, uid;
+	uint64_t born;                        /* 1, 2...: the age among QPs and keys of the HCA */
 	_Atomic uint32_t state;               /* [fw]+[sq]+[rq] enum prm_qp_state */
 	uint32_t st;                          /* enum prm_st */
 	uint32_t pdn, cqn_snd, cqn_rcv, srqn; /* srqn SEG_NONE: the QP has its own RQ */
@@ -132,6 +133,7 @@ struct hw_qp {
 	/* DCI: streams in error, of which WQEs are flushed; with one more the QP fails */
 	uint16_t nerrored;
 	uint16_t errored[(1 << HW_LOG_MAX_DCI_ERRORED) - 1];
+	uint32_t adapts_left; /* RoCE: adaptive retransmissions before the first time-out */
 
 	/* Responder [rq]. */
 	/*

@@ -229,8 +229,8 @@ static void query_port_roce(struct uv_context *ctx, uint32_t port, const struct 
 		.max_msg_sz = 1u << mlx5_caps(ctx)->log_max_msg,
 		.qkey_viol_cntr = fab_violations(ctx->seg, port, HW_CTR_QKEY_VIOL),
 		.pkey_tbl_len = (uint16_t)hw_port_pkeys(p),
-		.active_width = (uint8_t)p->width,
-		.active_speed = (uint8_t)p->speed,
+		.active_width = (uint8_t)hw_port_width(p),
+		.active_speed = (uint8_t)hw_port_speed(p),
 		.phys_state = (uint8_t)p->phys_state,
 		.link_layer = IBV_LINK_LAYER_ETHERNET,
 	};
@@ -268,7 +268,7 @@ int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr 
 		.port_cap_flags = p->cap_mask,
 		.max_msg_sz = 1u << c->log_max_msg,
 		.pkey_tbl_len = (uint16_t)hw_port_pkeys(p),
-		.lid = (uint16_t)p->lid,
+		.lid = (uint16_t)hw_port_lid(p),
 		.sm_lid = (uint16_t)p->sm_lid,
 		.lmc = (uint8_t)p->lmc,
 		.max_vl_num = 4, /* VL0-3: the result of translate_max_vl_num() for a real card */
@@ -276,8 +276,8 @@ int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr 
 		.bad_pkey_cntr = fab_violations(ctx->seg, at, HW_CTR_PKEY_VIOL),
 		.qkey_viol_cntr = fab_violations(ctx->seg, at, HW_CTR_QKEY_VIOL),
 		.subnet_timeout = p->subnet_timeout,
-		.active_width = (uint8_t)p->width,
-		.active_speed = (uint8_t)p->speed,
+		.active_width = (uint8_t)hw_port_width(p),
+		.active_speed = (uint8_t)hw_port_speed(p),
 		.phys_state = (uint8_t)p->phys_state,
 		.link_layer = IBV_LINK_LAYER_INFINIBAND,
 	};

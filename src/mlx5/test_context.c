@@ -205,6 +205,30 @@ static void test_query_port(void **state)
 	assert_int_equal(test_do(e, &c), -EINVAL);
 }
 
+/* As of a card before the subnet manager comes. */
+static void a_port_without_link(void **state)
+{
+	struct ib_uverbs_query_port_resp_ex resp = {0};
+	struct test_env *e = *state;
+	struct test_call c;
+	struct hw_port *p;
+	uint8_t port = 1;
+
+	test_open_context(e, false);
+	p = hw_port(&e->seg, hw_hca(&e->seg, e->hca)->port[0]);
+	p->state = IB_PORT_DOWN;
+	p->phys_state = IB_PHYS_POLLING;
+	p->lid = p->sm_lid = 0;
+	test_begin(&c, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_QUERY_PORT);
+	test_attr(&c, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 8, port);
+	test_out(&c, UVERBS_ATTR_QUERY_PORT_RESP, &resp, sizeof(resp));
+	assert_int_equal(test_do(e, &c), 0);
+	assert_int_equal(resp.legacy_resp.lid, 0xffff);
+	assert_int_equal(resp.legacy_resp.sm_lid, 0);
+	assert_int_equal(resp.legacy_resp.active_width, IB_WIDTH_4X);
+	assert_int_equal(resp.legacy_resp.active_speed, IB_SPEED_SDR);
+}
+
 /* mlx5_query_port_roce(). */
 static void an_ethernet_port(void **state)
 {
@@ -232,6 +256,9 @@ static void an_ethernet_port(void **state)
 	assert_int_equal(test_do(e, &c), 0);
 	assert_int_equal(r->state, IBV_PORT_DOWN);
 	assert_int_equal(r->phys_state, 3);
+	assert_int_equal(r->lid, 0);
+	assert_int_equal(r->active_width, IB_WIDTH_4X);
+	assert_int_equal(r->active_speed, IB_SPEED_QDR);
 }
 
 static void test_mlx5_query_port(void **state)
@@ -350,6 +377,7 @@ int main(void)
 		T(test_query_context_says_the_same),
 		T(test_query_device),
 		T(test_query_port),
+		T(a_port_without_link),
 		cmocka_unit_test_setup_teardown(an_ethernet_port, test_setup_eth, test_teardown),
 		T(test_mlx5_query_port),
 		T(test_uar_pages_and_offsets),

@@ -103,7 +103,7 @@ static void fill_ib_port(struct nl_out *o, const struct hw_port *p)
 {
 	nl_u64(o, RDMA_NLDEV_ATTR_CAP_FLAGS, p->cap_mask);
 	nl_u64(o, RDMA_NLDEV_ATTR_SUBNET_PREFIX, p->gid_prefix);
-	nl_u32(o, RDMA_NLDEV_ATTR_LID, p->lid);
+	nl_u32(o, RDMA_NLDEV_ATTR_LID, hw_port_lid(p));
 	nl_u32(o, RDMA_NLDEV_ATTR_SM_LID, p->sm_lid);
 	nl_u8(o, RDMA_NLDEV_ATTR_LMC, (uint8_t)p->lmc);
 }

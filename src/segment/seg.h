@@ -205,8 +205,9 @@ struct seg {
 	 * 1 + the slot in which odp.c last made pages present: [0] of another process, [1] our own
 	 */
 	_Atomic uint32_t odp_warm[2];
-	bool may_wait; /* a doorbell may wait for a receiver (ready.c) */
-	bool polled;   /* this process's doorbells are polled, not trapped */
+	bool may_wait;     /* a doorbell may wait for a receiver (ready.c) */
+	bool polled;       /* this process's doorbells are polled, not trapped */
+	bool plain_timers; /* RoCE: no adaptive retransmissions, time-outs as specified (park.c) */
 	/* 1 + descriptor of the supervisor's connection, for link_wake(); 0: none */
 	_Atomic int wake_fd;
 	/*

@@ -35,6 +35,7 @@ enum shim_doorbell { SHIM_DB_TRAP, SHIM_DB_POLL };
 #define SHIM_ENV_PTRACER "SOFTHCA_PTRACER"   /* 0: leave PR_SET_PTRACER alone */
 #define SHIM_ENV_KEEP "SOFTHCA_KEEP_ENV"     /* none | spawn | all */
 #define SHIM_ENV_PATCH "SOFTHCA_PATCH"       /* 0: do not patch the code of frequent doorbells */
+#define SHIM_ENV_ROCE_ACCEL "SOFTHCA_ROCE_ACCEL" /* 0: RoCE with the specified timers */
 
 /*
  * The process's one attachment, made at the first open of a device file. 0 or -errno. Never in a

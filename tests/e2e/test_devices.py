@@ -51,6 +51,14 @@ class Devices(Case):
                      'Link layer: InfiniBand', r'Base lid: [1-9]', r'Rate: \d+'):
             self.assertRegex(out, want)
 
+    def test_before_a_subnet_manager_comes(self):
+        """As a card: the reset value of its vport's context."""
+        sh = ('ibstat; ibv_devinfo; rdma link show; cat /sys/class/infiniband/mlx5_0/ports/1/lid')
+        out = self.ok(self.embedded('sh', '-c', sh, options=('--sm', 'none')))
+        for want in ('State: Initializing', 'Base lid: 65535', 'SM lid: 0', r'port_lid:\s+65535',
+                     r'sm_lid:\s+0', 'lid 65535 sm_lid 0', '0xffff'):
+            self.assertRegex(out, want)
+
     def test_ibstatus(self):
         out = self.ok(self.embedded('ibstatus'))
         for want in ("Infiniband device 'mlx5_0' port 1 status", 'ACTIVE', 'LinkUp', 'InfiniBand'):

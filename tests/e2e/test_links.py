@@ -151,6 +151,13 @@ class Links(Case):
         self.survives(lambda: self.ok(self.ask('ibportstate', '4', '2', 'disable')),
                       lambda: self.ok(self.ask('ibportstate', '4', '2', 'enable')))
 
+    def test_a_port_without_link_shows_the_least_rate(self):
+        self.unlink('"h1"[1]')
+        out = self.ok(self.ask('sh', '-c', 'ibstat; ibv_devinfo -v; cat /sys/class/infiniband/mlx5_0/ports/1/rate'))
+        for want in ('State: Down', 'Rate: 10\n', r'active_width:\s+4X \(2\)', r'active_speed:\s+2.5 Gbps \(1\)',
+                     r'10 Gb/sec \(4X SDR\)'):
+            self.assertRegex(out, want)
+
     def watch(self):
         """ibv_asyncwatch on h1; a function that says what it has seen."""
         watch = self.fab.start('stdbuf', '-oL', 'ibv_asyncwatch', options=H1)

@@ -46,6 +46,17 @@ class Seen(Case):
                      'Capability mask: 0x00010000', 'Link layer: Ethernet'):
             self.assertIn(want, out)
 
+    def test_no_link(self):
+        out = self.embedded('sh', '-c', f'{SOFTHCA} link mlx5_0 1 down; ibstat; cat /sys/class/infiniband/mlx5_0/ports/1/rate')
+        for want in ('State: Down', 'Rate: 40\n', '40 Gb/sec (4X QDR)'):
+            self.assertIn(want, out)
+
+    def test_counters(self):
+        """The files of mlx5 on Linux 6.1, and what `rdma statistic` shows."""
+        files, stat = self.embedded('sh', '-c', f'ls {PORT}hw_counters; echo =; rdma statistic show link').split('=')
+        self.assertEqual(len(files.split()), 30)
+        self.assertEqual(set(files.split()) - {'lifespan'}, set(stat.split()[2::2]))
+
     def test_ibstatus(self):
         out = self.embedded('ibstatus')
         for want in (f'default gid:\t {LOCAL}', 'base lid:\t 0x0', 'sm lid:\t\t 0x0', 'state:\t\t 4: ACTIVE',

@@ -60,7 +60,11 @@ class Transport:
         if obj.name[0] == 'w':
             if not obj.bound or tag != obj.tag or obj.type == 2 and obj.q is not q:
                 return False
-            if self.objs.get(obj.mr.name) is not obj.mr:
+            # What it leads to is looked at now: cards let it be bound beside its region.
+            mr = obj.mr
+            if (self.objs.get(mr.name) is not mr or mr.pd != pd
+                    or off < mr.off or off + n > mr.off + mr.len
+                    or right in 'WA' and 'L' not in mr.rights):
                 return False
         elif tag != 0:
             return False
@@ -413,7 +417,7 @@ class Transport:
     def bind(self, q, wr):
         """
         IBA 10.6.7.2, 11.4.1.1. That the region was made for windows (IBV_ACCESS_MW_BIND) no mlx5
-        card can check: its memory keys have no such bit.
+        card can check: its memory keys have no such bit. Cards look at nothing of the region.
         """
         w, mr, n = wr['obj'], wr['mr'], wr['len']
         rights = letters(wr.get('acc'))
@@ -425,11 +429,6 @@ class Transport:
                 return MW_BIND
             w.tag, w.bound = wr['tag'], False
             return SUCCESS
-        if (self.objs.get(mr.name) is not mr or mr.pd != q.pd
-                or wr['off'] < mr.off or wr['off'] + n > mr.off + mr.len
-                or ('W' in rights or 'A' in rights) and 'L' not in mr.rights):
-            w.bound = False
-            return MW_BIND
         w.tag, w.bound, w.mr, w.off, w.len = wr['tag'], True, mr, wr['off'], n
         w.rights, w.q = rights, q
         return SUCCESS

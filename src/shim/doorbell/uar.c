@@ -54,8 +54,12 @@ static uint32_t hash(uintptr_t page)
 
 void uar_know(struct seg *s)
 {
+	const char *roce;
+
 	s->polled = uar_poll_mode();
 	s->may_wait = !s->polled;
+	roce = getenv(SHIM_ENV_ROCE_ACCEL);
+	s->plain_timers = roce && !strcmp(roce, "0");
 	atomic_store_explicit(&tab.seg, s, memory_order_release);
 }
 

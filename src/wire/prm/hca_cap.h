@@ -40,6 +40,7 @@
 	F(cmd_hca_cap, log_max_ra_res_dc, 0x13a, 6)               \
 	F(cmd_hca_cap, sig_crc64_xp10, 0x147, 1)                  \
 	F(cmd_hca_cap, sig_crc32c, 0x148, 1)                      \
+	F(cmd_hca_cap, roce_accl, 0x149, 1)                       \
 	F(cmd_hca_cap, log_max_ra_req_qp, 0x14a, 6)               \
 	F(cmd_hca_cap, rts2rts_qp_udp_sport, 0x151, 1)            \
 	F(cmd_hca_cap, rts2rts_lag_tx_port_affinity, 0x152, 1)    \
