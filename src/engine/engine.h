@@ -86,6 +86,8 @@ void eng_qp_adopt(struct seg *s, uint32_t qpn, uint32_t slot);
  * call; SEG_NONE: all keys. 0 or -ETIMEDOUT.
  */
 int eng_qp_quiesce(struct seg *s, uint32_t qpn);
+/* Waits, not long, for the thread that is failing the QP: its PSNs follow the event. */
+void eng_qp_settle(struct seg *s, uint32_t qpn);
 int eng_cq_quiesce(struct seg *s, uint32_t cqn);
 /* Only for XRC SRQs, which requests find by number; clear HW_F_READY before the call. */
 int eng_srq_quiesce(struct seg *s, uint32_t srqn);

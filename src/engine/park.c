@@ -192,8 +192,9 @@ static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
 		return now;
 	if (atomic_load(&qp->park) != HW_PARK_NO)
 		return atomic_load(&qp->park_deadline);
-	return st == PRM_QP_STATE_ERR && qp->srqn == SEG_NONE && !qp->no_rq ? now + ERR_LOOK_NS
-									    : UINT64_MAX;
+	return st == PRM_QP_STATE_ERR && (!qp->no_sq || (qp->srqn == SEG_NONE && !qp->no_rq))
+		       ? now + ERR_LOOK_NS
+		       : UINT64_MAX;
 }
 
 /*
