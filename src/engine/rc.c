@@ -164,7 +164,6 @@ static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, uint32_
 						  : sgl_copy_gated(r, &r->remote, &r->local);
 		if (rc)
 			return copied(r, peer, rc);
-		r->late = ENG_W_NONE;
 		r->part = n;
 	}
 	return rc_refuse(r, peer, why, IBV_EVENT_QP_ACCESS_ERR);
@@ -354,6 +353,7 @@ static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 	rc = scatter(r);
 	if (rc == -EFAULT ? r->remote.fault : r->late && sgl_unreadable(r->s, &r->remote)) {
 		r->part = rc ? part_copied(r) : 0;
+		r->late = ENG_W_NONE;
 		return rc_refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
 	}
 	if (rc == -EFAULT) {
@@ -693,7 +693,7 @@ enum eng_out rc_execute(struct eng_run *r)
 		r->qp->next_send_psn = (psn + n) & PSN_MASK;
 		r->why = r->cut;
 		out = ENG_FAILED;
-	} else if (out == ENG_DONE && r->late) {
+	} else if ((out == ENG_DONE || out == ENG_FAILED) && r->late) {
 		r->why = r->late;
 		out = ENG_FAILED;
 	} else if (out == ENG_DONE) {

@@ -86,6 +86,7 @@ bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to)
 		    st == to)
 			return false;
 	} while (!atomic_compare_exchange_weak(&qp->state, &st, to));
+	atomic_store(&qp->err_at, eng_clock());
 	return true;
 }
 
@@ -240,6 +241,7 @@ bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 			nbb = left;
 		ci = (ci + nbb) & 0xffff;
 		left -= nbb;
+		atomic_store(&qp->err_at, eng_clock());
 		qp->sq_out = 0;
 		qp->sq_drain = 0;
 		qp->took = 0;
@@ -335,6 +337,7 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		POINT("flush-rq-pushed");
 		resp_consumed(ci + done);
 		resp_done(qp);
+		atomic_store(&qp->err_at, eng_clock());
 		n -= done;
 	}
 	return true;
@@ -486,6 +489,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 	else if (qp->state < PRM_QP_STATE_RTS)
 		sq_note_record(s, qp);
 	was = atomic_exchange(&qp->state, to);
+	if (to == PRM_QP_STATE_ERR)
+		atomic_store(&qp->err_at, eng_clock());
 	/* After the state, as it means "executed" in others. In SQER WQEs are flushed already. */
 	if (to == PRM_QP_STATE_ERR && was != to && was != PRM_QP_STATE_SQER && !qp->sq_out)
 		qp->sq_out = 1 + ENG_W_FLUSHED_FIRST;

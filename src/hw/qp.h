@@ -103,6 +103,7 @@ struct hw_qp {
 	_Atomic uint32_t sq_pi;   /* WQEBBs posted by doorbells since RST; the low 16 bits count */
 	_Atomic uint32_t sq_ci;   /* ... and WQEBBs consumed */
 	_Atomic uint32_t sq_rung; /* HW_SQ_RUNG | the last doorbell's own index; 0: polled */
+	_Atomic uint64_t err_at;  /* when ERR, or the last completion in it, came: clock_now_ns() */
 	_Atomic uint32_t sq_seen; /* the doorbell record's 32 bits as last read (poll mode) */
 	uint32_t next_send_psn;
 	_Atomic uint32_t park; /* enum hw_park */
