@@ -207,13 +207,16 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	if (!synd || !eng_acks(r->transport) || !address(r, peer, r->qpn, &p))
 		return;
 	p.psn = psn;
-	p.opcode = r->transport->pkt | PKT_ACK;
 	p.syndrome = synd;
 	p.msn = peer->msn;
-	if (out == ENG_DONE && op->kind == ENG_K_READ) {
-		read_response(r, &p, psn, n);
-		return;
+	if (op->kind == ENG_K_READ && (out == ENG_DONE || r->part)) {
+		read_response(r, &p, psn, out == ENG_DONE ? n : r->part);
+		if (out == ENG_DONE)
+			return;
 	}
+	p.payload = 0;
+	p.psn = (psn + r->part) & PSN_MASK;
+	p.opcode = r->transport->pkt | PKT_ACK;
 	if (out == ENG_DONE && op->kind == ENG_K_ATOMIC) {
 		p.opcode = r->transport->pkt | PKT_ATOMIC_ACK;
 		p.compare = r->was; /* the word is in the host's byte order, as adapters answer */

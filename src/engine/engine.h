@@ -25,13 +25,14 @@ struct hw_mkey;
  * - 0x20: CQ doorbell {arm word, cqn}: eng_arm_cq; - 0x800, 0x900 ... 0xf00: send doorbell, the
  * first qword of a control segment: eng_ring_sq.
  *
- * The value only names the queue; its doorbell record says how far to go. Unknown numbers, and
+ * The value names the queue and says how far to go. Unknown numbers, and
  * queues with another uar_page, are ignored as on a card (traced).
  */
 void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be);
 
 /*
- * The doorbell of a QP: run its send queue as far as its doorbell record says and the peer allows.
+ * The doorbell of a QP: run its send queue as far as eng_uar_write() was told, or its doorbell
+ * record says where doorbells are polled, and the peer allows.
  */
 void eng_ring_sq(struct seg *s, uint32_t qpn);
 /*
@@ -46,7 +47,7 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word);
  */
 uint64_t eng_run_due(struct seg *s);
 /* How long the device thread sleeps at most after it has found seg_proc.look set. */
-#define ENG_LOOK_NS (10 * NSEC_PER_MSEC)
+#define ENG_LOOK_NS NSEC_PER_MSEC
 /* Poll mode: read the doorbell records of all QPs and CQs of this process; true: there was work. */
 bool eng_poll_doorbells(struct seg *s);
 
@@ -86,6 +87,8 @@ void eng_qp_adopt(struct seg *s, uint32_t qpn, uint32_t slot);
  * call; SEG_NONE: all keys. 0 or -ETIMEDOUT.
  */
 int eng_qp_quiesce(struct seg *s, uint32_t qpn);
+/* Waits, not long, for the thread that is failing the QP: its PSNs follow the event. */
+void eng_qp_settle(struct seg *s, uint32_t qpn);
 int eng_cq_quiesce(struct seg *s, uint32_t cqn);
 /* Only for XRC SRQs, which requests find by number; clear HW_F_READY before the call. */
 int eng_srq_quiesce(struct seg *s, uint32_t srqn);

@@ -105,14 +105,15 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 								     : ENG_W_NONE;
 }
 
-enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access)
+enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access, uint64_t most)
 {
 	struct mem_slot self = mem_self(r->s);
 
 	sgl_init(&r->local);
-	while (off < r->bytes) {
+	while (off < r->bytes && r->local.len < most) {
 		const uint8_t *seg = r->wqe + off;
 		uint32_t n = LAYOUT_GET32(wqe_data, seg, byte_count);
+		uint64_t len = n ? n : UINT64_C(1) << 31, room = most - r->local.len;
 		enum eng_why why;
 
 		if (LAYOUT_GET(wqe_data, seg, inline_seg)) {
@@ -127,7 +128,7 @@ enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access)
 			continue;
 		}
 		why = sgl_add_key(r->s, &r->local, LAYOUT_GET32(wqe_data, seg, lkey),
-				  LAYOUT_GET(wqe_data, seg, addr), n ? n : UINT64_C(1) << 31,
+				  LAYOUT_GET(wqe_data, seg, addr), len < room ? len : room,
 				  r->qp->pdn, r->qpn, access);
 		if (why)
 			return access & HW_ACC_LOCAL_WRITE ? sgl_scatter_why(why) : why;

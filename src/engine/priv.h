@@ -179,10 +179,13 @@ struct eng_run {
 	enum eng_why why;
 	struct eng_sgl local, remote;
 	struct eng_atomic atomic;
-	uint64_t was; /* the old value of an atomic's word, in the requester's byte order */
+	uint64_t was;    /* the old value of an atomic's word, in the requester's byte order */
+	uint64_t copied; /* bytes that a copy had done when it failed with -EFAULT */
+	uint32_t part;   /* packets that have landed of a message that failed */
 	/* READ, atomic: offset of the first data segment, which gets the answer */
 	uint32_t scatter;
 	enum eng_why late;        /* why the answer was not stored, although the request was done */
+	enum eng_why cut;         /* why r->local has only the first whole packets of the message */
 	uint8_t rx[HW_RX_AHEAD];  /* copy of the receive WQE in work */
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
 };
@@ -265,12 +268,15 @@ enum eng_why adopt_add(struct seg *s, struct eng_sgl *l, struct hw_mkey *mk, uin
  * adopted. Valid until this thread notes another epoch. (adopt.c)
  */
 uint8_t *adopt_near(struct seg *s, uint32_t umem, struct mem_slot mem, uint64_t va, uint64_t len);
-/* Add the data segments of r->wqe from byte `off` on, pointers and inline data, to r->local. */
-enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access);
+/*
+ * Add the data segments of r->wqe from byte `off` on, pointers and inline data, to r->local, up to
+ * `most` bytes.
+ */
+enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access, uint64_t most);
 /*
  * Copy src to dst, which is at least as long. 0 or a mem_* error. _gated: also -ECANCELED when the
  * keys may have become void (gate.h); the caller then returns ENG_AGAIN. After -EFAULT the list
- * whose memory it was has `fault` set.
+ * whose memory it was has `fault` set, and r->copied says how much was copied.
  */
 int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src);
 int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src);
@@ -568,6 +574,21 @@ static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)
 
 	return len ? (uint32_t)((len + ((UINT64_C(1) << shift) - 1)) >> shift) : 1;
 }
+/*
+ * part.c: a message of several packets fails, and the whole packets before the failure have landed,
+ * as cards show (k x PMTU bytes, and the PSNs of both ends say how many). part_bytes(): the length
+ * of that many. part_fitting(): how many packets of a message of `len` bytes, fewer than all, have
+ * memory that `fits` accepts; it was called last for these. part_message(): the length that the
+ * data segments from byte `off` on say. part_copied(): how many a copy that has failed with -EFAULT
+ * had done. part_sent(): the packets of all WQEs up to the last doorbell, which a requester without
+ * answers has sent.
+ */
+typedef bool eng_fits(struct eng_run *r, uint64_t len, const void *arg);
+uint64_t part_bytes(const struct eng_run *r, uint32_t n);
+uint32_t part_fitting(struct eng_run *r, uint64_t len, eng_fits *fits, const void *arg);
+uint64_t part_message(const struct eng_run *r, uint32_t off);
+uint32_t part_copied(const struct eng_run *r);
+uint32_t part_sent(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* atomic.c */
 /*
  * Read the operands in r->wqe to r->atomic. Returns the offset of the data segments; 0: malformed.
@@ -721,10 +742,9 @@ bool resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
 enum eng_out resp_copy_failed(struct eng_run *r, int rc);
 /* sq.c */
 /*
- * Read the producer index in the doorbell record, which may have any value until the program rings.
- * The device works with hw_qp.sq_pi (the QPC's sw_sq_wqebb_counter): the record as it was at the
- * last doorbell. libmlx5 writes the record before it rings (post_send_db()); UCX keeps the old one
- * over a reset (uct_dc_mlx5_iface_reset_dci()).
+ * Read the producer index in the doorbell record. It counts only in ERR: before, the device works
+ * with hw_qp.sq_pi (the QPC's sw_sq_wqebb_counter), where the last doorbell was. Polled doorbells
+ * are seen in the record alone.
  */
 int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
 /* Compression. _note: completions now wait in the CQ of r->to; _flush: writes those of this run. */
@@ -743,6 +763,10 @@ void sq_retry(struct seg *s, uint32_t qpn);
  */
 void sq_note_record(struct seg *s, struct hw_qp *qp);
 bool sq_record_changed(struct seg *s, const struct hw_qp *qp);
+/*
+ * Fetches the WQE at r->ci into r->wqe, without wrapping. 0; > 0: enum eng_why; < 0: mem_* error.
+ */
+int sq_fetch(struct eng_run *r, uint32_t pi);
 int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off, void *dst,
 		uint32_t len);
 
@@ -828,6 +852,11 @@ bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to);
 enum { QP_QUIET = -1 };
 bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int ib_event_type);
 void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note);
+/*
+ * Under sq_lock, in ERR: the WQEBBs whose completions are due, 0 where the doorbell record is
+ * behind them. 0 or a mem_* error.
+ */
+int sq_flushable(struct seg *s, const struct hw_qp *qp, uint32_t *n);
 /* Under sq_lock: write WR_FLUSH_ERR for every posted send WQE. False: not finished, parked. */
 bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* Counts the error completion of a send that was not executed. */

@@ -69,28 +69,34 @@ static enum eng_out rc_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_wh
 	return ENG_FAILED;
 }
 
-/* Add the memory of the request's rkey to r->remote, or return the reason for a refusal. */
-static enum eng_why remote_key(struct eng_run *r, uint32_t access)
+/*
+ * Add the first `len` bytes of the memory of the request's rkey to r->remote, or return the reason
+ * for a refusal.
+ */
+static enum eng_why remote_key_to(struct eng_run *r, uint32_t access, uint64_t len)
 {
 	const uint8_t *ra = r->wqe + r->hdr;
 	enum eng_why why;
 
 	sgl_init(&r->remote);
-	if (!r->local.len) /* the keys of empty messages are not checked */
+	if (!len) /* the keys of empty messages are not checked */
 		return ENG_W_NONE;
 	why = sgl_add_key(r->s, &r->remote, LAYOUT_GET32(wqe_raddr, ra, rkey),
-			  LAYOUT_GET(wqe_raddr, ra, va), r->local.len, r->to.pdn, r->dest, access);
+			  LAYOUT_GET(wqe_raddr, ra, va), len, r->to.pdn, r->dest, access);
 	return !why                       ? ENG_W_NONE
 	       : why == ENG_W_LKEY_ACCESS ? ENG_W_RKEY_ACCESS
 	       : why == ENG_W_LKEY_RANGE  ? ENG_W_RKEY_RANGE
 					  : ENG_W_RKEY;
 }
 
-static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, uint32_t access)
+static enum eng_why remote_key(struct eng_run *r, uint32_t access)
 {
-	enum eng_why why = remote_key(r, access);
+	return remote_key_to(r, access, r->local.len);
+}
 
-	return why ? rc_refuse(r, peer, why, IBV_EVENT_QP_ACCESS_ERR) : ENG_DONE;
+static bool remote_fits(struct eng_run *r, uint64_t len, const void *access)
+{
+	return !remote_key_to(r, *(const uint32_t *)access, len);
 }
 
 static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
@@ -103,6 +109,64 @@ static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
 		return rc_refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
 	return out;
+}
+
+static bool answer_fits(struct eng_run *r, uint64_t len, const void *arg)
+{
+	return !sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE, len);
+}
+
+/*
+ * Copy the answer, r->remote, to the requester's memory. Its keys are checked only now: the request
+ * was already executed, so a wrong key is the requester's error only (r->late), behind the packets
+ * that it has room for. 0 or a mem_* error.
+ */
+static int scatter(struct eng_run *r)
+{
+	uint64_t len = r->local.len;
+	uint32_t n;
+	int rc = 0;
+
+	r->late = sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE, UINT64_MAX);
+	if (!r->late) {
+		sgl_trim(&r->local, len);
+		return sgl_copy_gated(r, &r->local, &r->remote);
+	}
+	n = part_fitting(r, len, answer_fits, NULL);
+	if (n) {
+		sgl_trim(&r->remote, part_bytes(r, n));
+		rc = sgl_copy_gated(r, &r->local, &r->remote);
+	}
+	sgl_init(&r->local);
+	r->local.len = len;
+	if (n)
+		remote_key(r, HW_ACC_REMOTE_READ);
+	return rc;
+}
+
+/*
+ * The memory of the request's rkey to r->remote. If the key is refused, the packets that it allows
+ * have come before.
+ */
+static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, uint32_t access)
+{
+	enum eng_why why = remote_key(r, access);
+	uint32_t n;
+	int rc;
+
+	if (!why)
+		return ENG_DONE;
+	n = part_fitting(r, r->local.len, remote_fits, &access);
+	if (n) {
+		sgl_trim(&r->local, part_bytes(r, n));
+		r->local.len = part_bytes(r, n); /* of an answer only the length is known */
+		rc = access == HW_ACC_REMOTE_READ ? scatter(r)
+						  : sgl_copy_gated(r, &r->remote, &r->local);
+		if (rc)
+			return copied(r, peer, rc);
+		r->part = n;
+	}
+	return rc_refuse(r, peer, why, IBV_EVENT_QP_ACCESS_ERR);
 }
 
 void rc_recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
@@ -187,18 +251,55 @@ static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer
 	return out;
 }
 
+struct receive {
+	const struct hw_qp *peer;
+	const struct eng_recv *rv;
+};
+
+static bool receive_fits(struct eng_run *r, uint64_t len, const void *arg)
+{
+	const struct receive *x = arg;
+
+	return !resp_buffers(r, x->peer, r->dest, x->rv, len);
+}
+
+/* The first `n` packets of a SEND come into the receive's buffers. */
+static enum eng_out receive_part(struct eng_run *r, struct hw_qp *peer, const struct eng_recv *rv,
+				 uint32_t n)
+{
+	enum eng_out out;
+	int rc;
+
+	sgl_trim(&r->local, part_bytes(r, n));
+	rc = sgl_copy_gated(r, &r->remote, &r->local);
+	out = rc ? resp_copy_failed(r, rc) : ENG_DONE;
+	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
+		return resp_recv_error(r, peer, r->dest, rv, ENG_W_LOCAL_FAULT);
+	return out;
+}
+
 static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
 				 const struct eng_recv *rv)
 {
 	enum eng_why why = resp_buffers(r, peer, r->dest, rv, r->local.len);
+	enum eng_out out;
+	uint32_t n;
 
 	/* UC drops a message that is too long, as ud.c's deliver() drops a datagram. */
 	if (why == ENG_W_RECV_LENGTH && !eng_acks(r->transport) && !rv->from_srq) {
 		eng_count(r->s, peer, HW_QC_RESP_LOCAL_LENGTH_ERROR);
 		return ENG_SILENT;
 	}
-	if (why)
+	if (why) {
+		n = part_fitting(r, r->local.len, receive_fits, &(struct receive){peer, rv});
+		out = n ? receive_part(r, peer, rv, n) : ENG_DONE;
+		if (out != ENG_DONE)
+			return out;
+		r->part = n;
 		return resp_recv_error(r, peer, r->dest, rv, why);
+	}
+	if (r->cut) /* the packet that would complete the receive does not come */
+		return receive_part(r, peer, rv, eng_npkts(r->local.len, r->qp->mtu));
 	return op->cqe == CQE_RESP_SEND_INV ? receive_and_invalidate(r, peer, op, rv)
 					    : rc_deliver(r, peer, op, rv);
 }
@@ -242,24 +343,6 @@ enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_
 	return why ? refuse_received(r, peer, &rv, why) : rc_deliver(r, peer, op, &rv);
 }
 
-/*
- * Copy the answer, r->remote, to the requester's memory. Its keys are checked only now: the request
- * was already executed, so a wrong key is the requester's error only (r->late). 0 or a mem_* error.
- */
-static int scatter(struct eng_run *r)
-{
-	uint64_t len = r->local.len;
-
-	r->late = sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE);
-	if (!r->late) {
-		sgl_trim(&r->local, len);
-		return sgl_copy_gated(r, &r->local, &r->remote);
-	}
-	sgl_init(&r->local);
-	r->local.len = len;
-	return 0;
-}
-
 static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 {
 	enum eng_out out = remote_memory(r, peer, HW_ACC_REMOTE_READ);
@@ -268,8 +351,11 @@ static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 	if (out != ENG_DONE)
 		return out;
 	rc = scatter(r);
-	if (rc == -EFAULT ? r->remote.fault : r->late && sgl_unreadable(r->s, &r->remote))
+	if (rc == -EFAULT ? r->remote.fault : r->late && sgl_unreadable(r->s, &r->remote)) {
+		r->part = rc ? part_copied(r) : 0;
+		r->late = ENG_W_NONE;
 		return rc_refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
+	}
 	if (rc == -EFAULT) {
 		r->late = ENG_W_LOCAL_FAULT;
 		rc = 0;
@@ -337,8 +423,11 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 		return rc_refuse(r, peer, ENG_W_QP_ACCESS, IBV_EVENT_QP_REQ_ERR);
 	if (op->cqe && __builtin_expect(r->to.srqn != SEG_NONE, 0) && tm_aim(r) &&
 	    op->kind == ENG_K_SEND)
-		return tm_receive(r, peer, op);
-	if (op->cqe)
+		return r->cut ? ENG_SILENT : tm_receive(r, peer, op);
+	/* Only the last packet takes a WRITE's receive, and a DCT keeps none for a sender. */
+	if (__builtin_expect(r->cut, 0) && op->kind == ENG_K_SEND && eng_transport(peer)->stays)
+		return ENG_SILENT;
+	if (op->cqe && (op->kind == ENG_K_SEND || !r->cut))
 		return rc_receive(r, peer, op);
 	if (op->kind == ENG_K_WRITE) {
 		out = remote_memory(r, peer, HW_ACC_REMOTE_WRITE);
@@ -425,6 +514,16 @@ static bool came_to_its_key(const struct eng_run *r, enum eng_out out)
 	       (out == ENG_FAILED && eng_failures[r->why].syndrome == CQE_SYND_REMOTE_ACCESS);
 }
 
+/* The PSNs of a message that failed behind r->part packets. Nobody answers a UC requester. */
+static void count_part(struct eng_run *r, struct hw_qp *peer)
+{
+	uint32_t psn = (r->qp->next_send_psn + r->part) & PSN_MASK;
+
+	resp_set_psn(peer, psn);
+	if (eng_acks(r->transport) || r->why == ENG_W_LOCAL_FAULT)
+		r->qp->next_send_psn = psn;
+}
+
 static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
 {
 	const struct eng_transport *t = r->transport;
@@ -449,6 +548,8 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	if (t->names_srq && !xrc_aim(r, peer))
 		return rc_refuse(r, peer, ENG_W_XRC_SRQ, IBV_EVENT_QP_REQ_ERR);
 	out = perform(r, peer, op);
+	if (__builtin_expect(out == ENG_FAILED && r->part, 0))
+		count_part(r, peer);
 	if (out == ENG_RNR)
 		eng_count(r->s, peer, HW_QC_OUT_OF_BUFFER);
 	if (op->kind != ENG_K_SEND && came_to_its_key(r, out))
@@ -493,6 +594,27 @@ static enum eng_why scatter_length(struct eng_run *r, uint32_t off)
 	return ENG_W_NONE;
 }
 
+static bool local_fits(struct eng_run *r, uint64_t len, const void *off)
+{
+	return !sgl_from_wqe(r, *(const uint32_t *)off, HW_ACC_LOCAL_READ, len);
+}
+
+/* The requester fails at a key of its own, behind the packets that do not need it. */
+static __attribute__((noinline)) enum eng_why cut_local(struct eng_run *r, uint32_t off,
+							enum eng_why why)
+{
+	uint32_t n;
+
+	if (why != ENG_W_LKEY && why != ENG_W_LKEY_ACCESS && why != ENG_W_LKEY_RANGE)
+		return why;
+	n = part_fitting(r, part_message(r, off), local_fits, &off);
+	if (!n)
+		return why;
+	sgl_trim(&r->local, part_bytes(r, n));
+	r->cut = why;
+	return ENG_W_NONE;
+}
+
 /*
  * The requester's memory, from the data segments: looked up for data that goes out; only the length
  * for data that comes in.
@@ -509,9 +631,9 @@ static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
 		off = atomic_parse(r);
 	if (!off || r->bytes < off)
 		return ENG_W_WQE_MALFORMED;
-	why = writes ? scatter_length(r, off) : sgl_from_wqe(r, off, HW_ACC_LOCAL_READ);
+	why = writes ? scatter_length(r, off) : sgl_from_wqe(r, off, HW_ACC_LOCAL_READ, UINT64_MAX);
 	if (why)
-		return why;
+		return writes ? why : cut_local(r, off, why);
 	if (op->kind == ENG_K_ATOMIC) {
 		if (r->local.len < r->atomic.size)
 			return ENG_W_ATOMIC_LENGTH;
@@ -533,13 +655,16 @@ enum eng_out rc_execute(struct eng_run *r)
 	struct hw_qp *peer;
 	struct fab_pkts pkts;
 	enum eng_out out = ENG_SILENT;
-	uint32_t port, psn;
+	uint32_t port, psn, n;
 
 	r->hdr = eng_wqe_header(r);
+	r->cut = ENG_W_NONE;
+	r->part = 0;
 	r->why = r->hdr ? local_memory(r, op) : ENG_W_WQE_MALFORMED;
 	if (r->why)
 		return ENG_FAILED;
 	psn = r->qp->next_send_psn;
+	n = eng_npkts(r->local.len, r->qp->mtu);
 	peer = t->peer(r, &port);
 	if (cap_on(r->s))
 		eng_capture_request(r, op);
@@ -555,14 +680,20 @@ enum eng_out rc_execute(struct eng_run *r)
 			if (__builtin_expect(mig_is_busy(r->qp), 0) && was_answered(t, out))
 				mig_answer(r, peer);
 			if (cap_on(r->s))
-				eng_capture_answer(r, op, peer, psn, out);
+				eng_capture_answer(r, op, peer, psn, r->cut ? ENG_SILENT : out);
 			resp_unlock(r->s, peer);
 		}
 	}
 	if (out != ENG_LOCKED && out != ENG_AGAIN && out != ENG_GONE &&
 	    (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT))
 		fab_path_count(r->s, &r->path, &pkts);
-	if (out == ENG_DONE && r->late) {
+	if (__builtin_expect(r->cut, 0)) {
+		if (out == ENG_LOCKED || out == ENG_AGAIN || out == ENG_GONE)
+			return out;
+		r->qp->next_send_psn = (psn + n) & PSN_MASK;
+		r->why = r->cut;
+		out = ENG_FAILED;
+	} else if ((out == ENG_DONE || out == ENG_FAILED) && r->late) {
 		r->why = r->late;
 		out = ENG_FAILED;
 	} else if (out == ENG_DONE) {
@@ -571,8 +702,7 @@ enum eng_out rc_execute(struct eng_run *r)
 		   (out != ENG_LOCKED || park_patience_ends(r->s, r->qp, peer)) &&
 		   (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
 		/* An unacknowledged requester gets no answer. */
-		r->qp->next_send_psn =
-			(r->qp->next_send_psn + eng_npkts(r->local.len, r->qp->mtu)) & PSN_MASK;
+		r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 		out = ENG_DONE;
 	}
 	return out;

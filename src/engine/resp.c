@@ -255,6 +255,8 @@ enum eng_out resp_copy_failed(struct eng_run *r, int rc)
 	if (rc == -EACCES)
 		r->why = ENG_W_REMOTE_REFUSED;
 	else
+		r->part = part_copied(r);
+	if (rc != -EACCES)
 		r->why = r->local.fault ? ENG_W_LOCAL_FAULT : ENG_W_REMOTE_FAULT;
 	return ENG_FAILED;
 }

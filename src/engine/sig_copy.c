@@ -551,6 +551,7 @@ static int copy(struct eng_run *r, struct ends *e)
 			return rc;
 		rc = end_move(r, &e->to, buf, n);
 		e->dst->fault = rc == -EFAULT;
+		r->copied += rc ? 0 : n;
 	}
 	return rc ? rc : end_close(r, &e->to);
 }
@@ -585,6 +586,7 @@ int sig_copy(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src)
 		.to = {.c = {.l = dst}, .local = own || dst == &r->local},
 	};
 
+	r->copied = 0;
 	sgl_trim(dst, src->len);
 	if (src->sig == ENG_SIG_CRYPTO)
 		return copy_crypto(r, &e);

@@ -69,10 +69,7 @@ int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off
 	return rc;
 }
 
-/*
- * Fetches the WQE at r->ci into r->wqe, without wrapping. 0; > 0: enum eng_why; < 0: mem_* error.
- */
-static int sq_fetch(struct eng_run *r, uint32_t pi)
+int sq_fetch(struct eng_run *r, uint32_t pi)
 {
 	int rc = sq_read_wqe(r->s, r->qp, r->ci, 0, r->wqe, WQE_BB);
 	uint32_t ds;
@@ -219,6 +216,21 @@ static bool complete(struct eng_run *r, enum eng_why why)
 	return true;
 }
 
+/*
+ * A WQE that has failed gets its completion only when the doorbell record counts it: measured on
+ * ConnectX-5 and -6. Polled, the record is where the doorbell was seen.
+ */
+static bool complete_failed(struct eng_run *r, enum eng_why why)
+{
+	uint32_t n;
+
+	if (!sq_flushable(r->s, r->qp, &n) && !n) {
+		r->qp->sq_out = 1 + why;
+		return true;
+	}
+	return complete(r, why);
+}
+
 static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 {
 	struct hw_qp *qp = r->qp;
@@ -235,12 +247,14 @@ static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 		eng_count(r->s, qp, HW_QC_REQ_TRANSPORT_RETRIES_EXCEEDED);
 	if (why == ENG_W_RNR)
 		eng_count(r->s, qp, HW_QC_REQ_RNR_RETRIES_EXCEEDED);
+	if (why == ENG_W_RETRY)
+		qp->next_send_psn = (qp->next_send_psn + part_sent(r->s, qp, r->qpn)) & 0xffffff;
 	if (r->transport->streams && dc_stream_stops(r, why))
 		return complete(r, why);
 	/* Change the state first, so that a program that sees the completion finds it. */
 	qp_enter_err(qp, r->transport->sqer ? PRM_QP_STATE_SQER : PRM_QP_STATE_ERR);
-	park_look(r->s, qp->mem.slot); /* for receives that are posted from now on */
-	return complete(r, why);
+	park_look(r->s, qp->mem.slot); /* for what is posted from now on */
+	return complete_failed(r, why);
 }
 
 static bool sq_flush_stream(struct eng_run *r)
@@ -348,19 +362,24 @@ static void arms_first(struct seg *s, const struct hw_qp *qp)
 }
 
 /*
- * Under sq_lock: the doorbell rang, so read the record, except in RST (that INIT and RTR remember
- * doorbells is inferred: no library rings there). A polled doorbell may be seen after the QP was
- * reset; then the record is as sq_note_record() left it. False: the record cannot be read now, and
- * the device thread will try.
+ * Under sq_lock: the doorbell rang, so see how far it goes, except in RST (that INIT and RTR
+ * remember doorbells is inferred: no library rings there). A polled doorbell is seen in the record
+ * only, perhaps after the QP was reset; then the record is as sq_note_record() left it. False: the
+ * record cannot be read now, and the device thread will try.
  */
 static bool sq_look(struct eng_run *r)
 {
 	struct hw_qp *qp = r->qp;
-	uint32_t rec;
+	uint32_t rec, rung;
 	int rc;
 
 	if (qp->no_sq || atomic_load_explicit(&qp->state, memory_order_relaxed) == PRM_QP_STATE_RST)
 		return true;
+	rung = atomic_load_explicit(&qp->sq_rung, memory_order_acquire);
+	if (rung & HW_SQ_RUNG && !r->s->polled) {
+		atomic_store_explicit(&qp->sq_pi, rung & 0xffff, memory_order_relaxed);
+		return true;
+	}
 	rc = mem_read_be32(r->s, qp->dbr_mem, qp->dbr_va + 4, &rec);
 	if (rc == -ETIMEDOUT) {
 		park_pending(r->s, qp, HW_PEND_RING);
@@ -473,6 +492,8 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 	r.qp = qp;
 	r.qpn = qpn;
 	r.app_op = 0;
+	r.cut = ENG_W_NONE; /* a FIN is not cut */
+	r.part = 0;
 	r.waits = SEG_NONE;
 	r.waits_ready = waits_ready;
 	do {
@@ -530,6 +551,22 @@ void sq_resume(struct seg *s, uint32_t qpn)
 }
 
 /*
+ * A doorbell has the control segment of the last WQE to be executed, or, with ds 0, the index of
+ * the one behind it (NVSHMEM's ibgda_ring_db()). How the record stands does not matter: measured on
+ * ConnectX-5 and -6, where it may stay 0.
+ */
+static void sq_note_rung(struct hw_qp *qp, const uint8_t ctrl[8])
+{
+	uint32_t ds = LAYOUT_GET32(wqe_ctrl, ctrl, ds);
+	uint32_t end =
+		LAYOUT_GET32(wqe_ctrl, ctrl, wqe_index) + (ds * WQE_SEG + WQE_BB - 1) / WQE_BB;
+
+	if (atomic_load_explicit(&qp->state, memory_order_relaxed) != PRM_QP_STATE_RST)
+		atomic_store_explicit(&qp->sq_rung, HW_SQ_RUNG | (end & 0xffff),
+				      memory_order_release);
+}
+
+/*
  * A card takes the number from the doorbell, fetches that queue's context, and ignores the doorbell
  * unless it was rung on the context's uar_page (drivers/infiniband/hw/mlx5/devx.c, "Security
  * note").
@@ -557,10 +594,12 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 			eng_arm_cq(s, n, be32_load(v));
 	} else if (offset >= UAR_BF_FIRST && !(offset & UAR_BF_MASK)) {
 		uint32_t n = LAYOUT_GET32(wqe_ctrl, v, qpn);
-		const struct hw_qp *qp = hw_qp(s, n);
+		struct hw_qp *qp = hw_qp(s, n);
 
-		if (!qp || uar_is("qp", n, qp->uar, uar))
-			eng_ring_sq(s, n);
+		if (!qp || !uar_is("qp", n, qp->uar, uar))
+			return;
+		sq_note_rung(qp, v);
+		eng_ring_sq(s, n);
 	}
 	/*
 	 * Other offsets are the rest of a BlueFlame copy. Ignore them: the WQE is in the queue,

@@ -86,6 +86,7 @@ bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to)
 		    st == to)
 			return false;
 	} while (!atomic_compare_exchange_weak(&qp->state, &st, to));
+	atomic_store(&qp->err_at, eng_clock());
 	return true;
 }
 
@@ -203,25 +204,44 @@ static int flush_owed(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci
 	return cq_push(s, qp->cqn_snd, &c, false);
 }
 
+int sq_flushable(struct seg *s, const struct hw_qp *qp, uint32_t *n)
+{
+	uint32_t pi = atomic_load(&qp->sq_pi), ci = atomic_load(&qp->sq_ci) & 0xffff;
+	int rc = s->polled ? 0 : sq_read_pi(s, qp, &pi);
+
+	*n = rc ? 0 : (pi - ci) & 0xffff;
+	if (*n >= 0x8000)
+		*n = 0;
+	return rc;
+}
+
 bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	uint32_t pi = atomic_load(&qp->sq_pi), ci = atomic_load(&qp->sq_ci) & 0xffff, nbb = 1;
+	uint32_t ci = atomic_load(&qp->sq_ci) & 0xffff, nbb = 1, left = 0;
+	int rc;
 
 	if (qp->no_sq)
 		return true;
-	while (ci != pi) {
-		int rc = qp->sq_out == 1 ? flush_owed(s, qp, qpn, ci, &nbb)
-					 : flush_one(s, qp, qpn, ci, &nbb);
+	rc = sq_flushable(s, qp, &left);
+	if (rc == -ETIMEDOUT) {
+		park_pending(s, qp, HW_PEND_FLUSH_SQ);
+		return false;
+	}
+	while (left) {
+		rc = qp->sq_out == 1 ? flush_owed(s, qp, qpn, ci, &nbb)
+				     : flush_one(s, qp, qpn, ci, &nbb);
 
 		if (rc == -ETIMEDOUT) {
 			park_pending(s, qp, HW_PEND_FLUSH_SQ);
 			return false;
 		}
 		if (rc) /* the WQEs cannot be read, or there is no CQ */
-			nbb = (pi - ci) & 0xffff;
-		if (nbb > ((pi - ci) & 0xffff))
-			nbb = (pi - ci) & 0xffff;
+			nbb = left;
+		if (nbb > left)
+			nbb = left;
 		ci = (ci + nbb) & 0xffff;
+		left -= nbb;
+		atomic_store(&qp->err_at, eng_clock());
 		qp->sq_out = 0;
 		qp->sq_drain = 0;
 		qp->took = 0;
@@ -317,6 +337,7 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		POINT("flush-rq-pushed");
 		resp_consumed(ci + done);
 		resp_done(qp);
+		atomic_store(&qp->err_at, eng_clock());
 		n -= done;
 	}
 	return true;
@@ -341,6 +362,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	qp->psn_owed = 0;
 	resp_return_srq(s, qp);
 	atomic_store(&qp->sq_pi, 0);
+	atomic_store(&qp->sq_rung, 0);
 	atomic_store(&qp->sq_ci, 0);
 	atomic_store(&qp->park, HW_PARK_NO);
 	atomic_store(&qp->park_deadline, 0);
@@ -467,10 +489,14 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 	else if (qp->state < PRM_QP_STATE_RTS)
 		sq_note_record(s, qp);
 	was = atomic_exchange(&qp->state, to);
+	if (to == PRM_QP_STATE_ERR)
+		atomic_store(&qp->err_at, eng_clock());
 	/* After the state, as it means "executed" in others. In SQER WQEs are flushed already. */
 	if (to == PRM_QP_STATE_ERR && was != to && was != PRM_QP_STATE_SQER && !qp->sq_out)
 		qp->sq_out = 1 + ENG_W_FLUSHED_FIRST;
 	if (to == PRM_QP_STATE_ERR) {
+		if (atomic_load(&qp->park) == HW_PARK_RETRY)
+			qp->next_send_psn = (qp->next_send_psn + part_sent(s, qp, qpn)) & 0xffffff;
 		sq_flush(s, qp, qpn);
 		rq_flush(s, qp, qpn);
 		park_look(s, qp->mem.slot); /* its device thread watches for later posts */
@@ -523,6 +549,14 @@ int eng_dct_drain(struct seg *s, uint32_t dctn)
 	if (foreign)
 		atomic_fetch_sub(&p->foreign, 1);
 	return rc;
+}
+
+void eng_qp_settle(struct seg *s, uint32_t qpn)
+{
+	struct hw_qp *qp = hw_qp(s, qpn);
+
+	if (qp && !resp_lock_ctrl(s, qp, qpn, ERR_SLICE_NS))
+		resp_unlock_pending(s, qp);
 }
 
 int eng_qp_quiesce(struct seg *s, uint32_t qpn)

@@ -340,22 +340,76 @@ static void a_record_is_not_looked_at_before_the_doorbell(void **state)
 	}
 }
 
-static void an_error_flushes_what_was_rung_for(void **state)
+/* As a card's program rings: the control segment says how far, and the record stays as it is. */
+static void ring_to(struct t_pair *p, uint32_t index, uint32_t ds)
 {
-	struct t_pair *p = *state;
+	const uint32_t ctrl[2] = {htobe32(index << 8), htobe32(p->a->qpn << 8 | ds)};
+	uint64_t v;
 
-	reset(p, 3);
-	assert_int_equal(eng_qp_set_state(&p->t->s, p->a->qpn, PRM_QP_STATE_ERR), 0);
-	eng_run_due(&p->t->s);
-	t_assert_empty(&p->a->cq);
-	t_post_quiet(p->a, &nop);
-	t_post_quiet(p->a, &nop);
-	eng_run_due(&p->t->s);
-	t_assert_empty(&p->a->cq);
-	t_ring(p->a);
-	for (uint32_t i = 0; i < 2; i++)
-		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_WR_FLUSH_ERR, i);
-	t_assert_empty(&p->a->cq);
+	memcpy(&v, ctrl, sizeof(v));
+	eng_uar_write(&p->t->s, T_UAR, 0x800, v);
+}
+
+/*
+ * Measured on ConnectX-5 and -6 (unionxic/rdma-fault-characterization, nvshmem_rootcause): good
+ * traffic goes as far as the doorbell's own index, whatever the record.
+ */
+static void the_doorbell_says_how_far(void **state)
+{
+	static const uint32_t records[] = {0, 1, 2, 3, 0xffff};
+
+	for (size_t i = 0; i < sizeof(records) / sizeof(records[0]); i++) {
+		struct t_pair *p = *state;
+
+		reset(p, 0);
+		for (uint32_t k = 0; k < 4; k++)
+			t_post_quiet(p->a, &nop);
+		p->a->dbr[1] = htobe32(records[i]);
+		ring_to(p, 1, 1);
+		t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
+		t_expect_done(p->a, MLX5_OPCODE_NOP, 1);
+		t_assert_empty(&p->a->cq);
+		ring_to(p, 4, 0); /* NVSHMEM's */
+		t_expect_done(p->a, MLX5_OPCODE_NOP, 2);
+		t_expect_done(p->a, MLX5_OPCODE_NOP, 3);
+		t_assert_empty(&p->a->cq);
+	}
+}
+
+/* A wrong lkey at index 1 of 4, rung for as a whole; the record counts what is flushed. */
+static void in_err_the_record_says_how_far(void **state)
+{
+	for (uint32_t record = 0; record < 7; record++) {
+		struct t_pair *p = *state;
+		struct t_sge sge = {0x77777700, (uintptr_t)p->a->mem, 8};
+		uint32_t i = 1;
+
+		reset(p, 0);
+		for (uint32_t k = 0; k < 6; k++)
+			t_post_quiet(p->a, k == 1 ? &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
+								   .sge = &sge,
+								   .nsge = 1}
+						  : &nop);
+		p->a->dbr[1] = htobe32(record);
+		ring_to(p, 3, 1);
+		t_expect_done(p->a, MLX5_OPCODE_NOP, 0);
+		assert_int_equal(t_state(p->a), PRM_QP_STATE_ERR);
+		for (; i < record; i++)
+			t_expect_error(p->a, MLX5_CQE_REQ_ERR,
+				       i == 1 ? MLX5_CQE_SYNDROME_LOCAL_PROT_ERR
+					      : MLX5_CQE_SYNDROME_WR_FLUSH_ERR,
+				       i);
+		t_assert_empty(&p->a->cq);
+		/* raised, without a doorbell */
+		p->a->dbr[1] = htobe32(6);
+		assert_true(eng_run_due(&p->t->s) <= t_now + NSEC_PER_MSEC);
+		for (; i < 6; i++)
+			t_expect_error(p->a, MLX5_CQE_REQ_ERR,
+				       i == 1 ? MLX5_CQE_SYNDROME_LOCAL_PROT_ERR
+					      : MLX5_CQE_SYNDROME_WR_FLUSH_ERR,
+				       i);
+		t_assert_empty(&p->a->cq);
+	}
 }
 
 /* The next record may equal the one that a reset left: polled doorbells tell them apart. */
@@ -469,7 +523,8 @@ int main(void)
 		T(loopback_to_itself),
 		T(rts_goes_on),
 		T(a_record_is_not_looked_at_before_the_doorbell),
-		T(an_error_flushes_what_was_rung_for),
+		T(the_doorbell_says_how_far),
+		T(in_err_the_record_says_how_far),
 		T(polled_records_count_from_rts_on),
 		T(a_polled_doorbell_from_before_a_reset),
 		T(uar_store),

@@ -210,7 +210,7 @@ static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const s
 	 */
 	while ((out = ud_to_member(r, av, op, peer, qpn, x)) == ENG_AGAIN) {
 		running_again(r->s, r->ring);
-		if (sgl_from_wqe(r, r->hdr, HW_ACC_LOCAL_READ)) {
+		if (sgl_from_wqe(r, r->hdr, HW_ACC_LOCAL_READ, UINT64_MAX)) {
 			r->why = ENG_W_LOCAL_FAULT;
 			return ENG_FAILED;
 		}
@@ -311,7 +311,7 @@ enum eng_out ud_execute(struct eng_run *r)
 
 	r->why = parse_av(r, &av);
 	if (!r->why)
-		r->why = sgl_from_wqe(r, r->hdr, HW_ACC_LOCAL_READ);
+		r->why = sgl_from_wqe(r, r->hdr, HW_ACC_LOCAL_READ, UINT64_MAX);
 	if (!r->why && r->local.sig)
 		r->why = ENG_W_LKEY;
 	len = r->local.len;

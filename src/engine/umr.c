@@ -111,7 +111,7 @@ static enum eng_why load_list(struct eng_run *r, struct hw_mkey *mk, const uint8
 			       HW_KLM_BYTES);
 		return ENG_W_NONE;
 	}
-	why = sgl_from_wqe(r, WQE_UMR_LIST, HW_ACC_LOCAL_READ);
+	why = sgl_from_wqe(r, WQE_UMR_LIST, HW_ACC_LOCAL_READ, UINT64_MAX);
 	if (why)
 		return why;
 	sgl_trim(&r->local, bytes);

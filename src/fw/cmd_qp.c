@@ -252,13 +252,18 @@ enum fw_r fw_cmd_query_qp(struct fw_call *k)
 {
 	void *qpc = LAYOUT_IN(query_qp_out, qpc, k->out);
 	const struct hw_qp *qp = fw_qp(k, LAYOUT_GET32(query_qp_in, k->in, qpn));
-	uint32_t rcv = 0;
+	uint32_t rcv = 0, sent;
 
 	if (!qp)
 		return FW_R_QP_QUERY_NONE;
+	sent = qp->sq_pi;
 	memcpy(qpc, qp->qpc, sizeof(qp->qpc));
 	fw_qp_paths(qp, qpc);
 	LAYOUT_SET(query_qp_out, k->out, ece, qp->ece);
+	if (qp->state == PRM_QP_STATE_ERR && !qp->no_sq)
+		mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va + 4, &sent);
+	if (qp->state == PRM_QP_STATE_ERR)
+		eng_qp_settle(k->s, LAYOUT_GET32(query_qp_in, k->in, qpn));
 	LAYOUT_SET(qpc, qpc, state, qp->state & 0xf);
 	LAYOUT_SET(qpc, qpc, next_send_psn, qp->next_send_psn & 0xffffff);
 	LAYOUT_SET(qpc, qpc, next_rcv_psn, qp->next_rcv_psn & 0xffffff);
@@ -266,7 +271,7 @@ enum fw_r fw_cmd_query_qp(struct fw_call *k)
 	LAYOUT_SET(qpc, qpc, rmsn, qp->msn & 0xffffff);
 	LAYOUT_SET(qpc, qpc, hw_sq_wqebb_counter, qp->sq_ci & 0xffff);
 	LAYOUT_SET(qpc, qpc, hw_rq_counter, qp->rq_ci);
-	LAYOUT_SET(qpc, qpc, sw_sq_wqebb_counter, qp->sq_pi & 0xffff);
+	LAYOUT_SET(qpc, qpc, sw_sq_wqebb_counter, sent & 0xffff);
 	/* The record of a dead process cannot be read: then the counter is 0. */
 	if (mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va, &rcv) == 0)
 		LAYOUT_SET(qpc, qpc, sw_rq_counter, rcv);

@@ -50,6 +50,7 @@ enum {
 	HW_MIG_BUSY = HW_MIG_STATE | HW_MIG_TRIED | HW_MIG_NOTING,
 };
 
+#define HW_SQ_RUNG 0x10000u     /* hw_qp.sq_rung: a doorbell has said how far */
 #define HW_PSN_OWED 0x80000000u /* hw_qp.psn_owed: a PSN is owed, which may be 0 */
 
 /*
@@ -102,6 +103,8 @@ struct hw_qp {
 	_Alignas(64) struct seg_lock sq_lock;
 	_Atomic uint32_t sq_pi;   /* WQEBBs posted by doorbells since RST; the low 16 bits count */
 	_Atomic uint32_t sq_ci;   /* ... and WQEBBs consumed */
+	_Atomic uint32_t sq_rung; /* HW_SQ_RUNG | the last doorbell's own index; 0: polled */
+	_Atomic uint64_t err_at;  /* when ERR, or the last completion in it, came: clock_now_ns() */
 	_Atomic uint32_t sq_seen; /* the doorbell record's 32 bits as last read (poll mode) */
 	uint32_t next_send_psn;
 	_Atomic uint32_t park; /* enum hw_park */

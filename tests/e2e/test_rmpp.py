@@ -36,7 +36,7 @@ class Messages(Case):
             sm.kill()
 
     def count(self, fab, host, what, record):
-        r = fab.run('saquery', what, options=('--host', host))
+        r = fab.run('saquery', '-t', '60000', what, options=('--host', host))
         return len(re.findall(rf'^{record}', self.ok(r), re.M))
 
     def all_records(self, fab, host):

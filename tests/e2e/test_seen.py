@@ -81,6 +81,15 @@ class Trace(Case):
                                r'changed=\[state\]\)')
 
 
+# BTH opcodes (IBA 9.2.1)
+OPCODES = {'0': 'RC Send First', '1': 'RC Send Middle', '2': 'RC Send Last', '4': 'RC Send Only',
+           '6': 'RC RDMA Write First', '7': 'RC RDMA Write Middle', '8': 'RC RDMA Write Last',
+           '12': 'RC RDMA Read Request', '13': 'RC RDMA Read Response First',
+           '14': 'RC RDMA Read Response Middle', '15': 'RC RDMA Read Response Last',
+           '17': 'RC Acknowledge', '18': 'RC Atomic Acknowledge', '20': 'RC Fetch Add',
+           '32': 'UC Send First', '34': 'UC Send Last', '100': 'UD Send Only'}
+
+
 @unittest.skipUnless(shutil.which('tshark'), 'tshark is not installed')
 class Capture(Case):
     def setUp(self):
@@ -113,12 +122,12 @@ class Capture(Case):
         return [x[-1] for x in self.shark()]
 
     def pair(self, cmd, options=()):
-        """A server and its client, captured. Summaries of the packets."""
+        """A server and its client, captured: the packets by opcode, as tshark may take random payload for Ethernet."""
         port, Case.port = Case.port, Case.port + 1
         self.ok(Running([SOFTHCA, 'pcap', '-o', self.file, *options, '--', 'sh', '-c',
                          shell_pair(f'{cmd} -p {port}', port)],
                         env=dict(os.environ, LD_PRELOAD=PERFTEST_CLOCK)).finish())
-        return [re.sub(r' QP=.*', '', x) for x in self.info()]
+        return [OPCODES[r['opcode']] for r in self.read()]
 
     def test_smps(self):
         self.ok(Running([SOFTHCA, 'pcap', '-o', self.file, '--', 'smpquery', 'nodeinfo', '1']).finish())

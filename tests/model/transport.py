@@ -70,6 +70,25 @@ class Transport:
             return False
         return off >= obj.off and off + n <= obj.off + obj.len and right in obj.rights
 
+    def fitting(self, key, off, n, pd, right=''):
+        """How many of these bytes, from the first on, may the adapter use by a local key?"""
+        obj, at = key[0], max(off, key[0].off)
+        inside = min(n, obj.off + obj.len - off) if at == off else 0
+        return inside if inside > 0 and self.local(key, off, inside, pd, right) else 0
+
+    def fitting_remote(self, wr, n, q, pd):
+        obj = wr['rkey'][0]
+        bound = obj.name[0] != 'w' or obj.bound
+        inside = min(n, obj.off + obj.len - wr['ra']) if bound and wr['ra'] >= obj.off else 0
+        ok = inside > 0 and self.remote(wr['rkey'], wr['ra'], inside, q, pd, RIGHT[wr['op']])
+        return inside if ok else 0
+
+    def landed(self, q, to, n):
+        """So many packets have come before the one that is refused."""
+        if q.type != 'UC':
+            q.sq_psn = q.sq_psn + n & 0xffffff
+        to.rq_psn = to.rq_psn + n & 0xffffff
+
     # Requests.
 
     def progress(self):
@@ -142,7 +161,7 @@ class Transport:
             return self.bind(q, wr)
         if op == 'INV':
             return self.invalidate(q, wr['obj'], wr['tag'], MW_BIND)
-        data = None
+        data, wr['cut'] = None, False
         if op in SENDS + WRITES:
             data = self.gather(q, wr)
             if q.type == 'UD' and self.total(wr) > 4096:
@@ -150,7 +169,7 @@ class Transport:
                     raise Undefined('too long and a wrong key: which is seen first')
                 return LOC_LEN
             if data is None:
-                return LOC_PROT
+                return self.cut(q, wr)
         if q.type == 'UD':
             self.datagram(q, wr, data)
             return SUCCESS
@@ -170,6 +189,28 @@ class Transport:
         if answer == SUCCESS and op in ATOMICS + ('READ',):
             return self.scatter_answer(q, wr)
         return answer
+
+    def cut(self, q, wr):
+        """
+        A local key is wrong: the whole packets before it are sent (measured on ConnectX-5 and -6).
+        """
+        data = b''
+        for key, off, n in wr['list'] if q.type != 'UD' else ():
+            fits = self.fitting(key, off, n, q.pd)
+            self.uses(off, fits)
+            data += self.mem[off:off + fits]
+            if fits < n:
+                break
+        n, psn = len(data) // q.mtu, q.sq_psn
+        to = self.responder(q, wr) if n else None
+        if to:
+            wr['cut'] = True
+            answer = self.request(q, to, wr, data[:n * q.mtu])
+            self.arrived(to, answer)
+            if answer == SUCCESS:
+                to.rq_psn = to.rq_psn + n & 0xffffff
+        q.sq_psn = psn + n & 0xffffff
+        return LOC_PROT
 
     def packets(self, q, wr):
         return max(1, -(-self.total(wr) // q.mtu))
@@ -248,7 +289,7 @@ class Transport:
         return q.rights
 
     def write(self, q, to, wr, data, srq, rq, cq, pd):
-        imm, many = wr['op'] == 'WRITE_IMM', self.packets(q, wr) > 1
+        imm, many = wr['op'] == 'WRITE_IMM' and not wr['cut'], self.packets(q, wr) > 1
         ok = self.allowed(to, wr, len(data), pd)
         # UC and the first of several packets: the key is looked at before a receive is taken.
         if imm and not rq and (ok or not (many or q.type == 'UC')):
@@ -267,6 +308,11 @@ class Transport:
             self.fail(to)
             return REM_ACCESS
         if not ok:
+            # The whole packets that the key allows have landed (measured on ConnectX-5 and -6).
+            n = self.fitting_remote(wr, len(data), to, pd) // q.mtu
+            self.writes(wr['ra'], n * q.mtu)
+            self.mem[wr['ra']:wr['ra'] + n * q.mtu] = data[:n * q.mtu]
+            self.landed(q, to, n)
             return self.refuse(q, to, REM_ACCESS, 'QP_ACCESS_ERR')
         self.writes(wr['ra'], len(data))
         self.mem[wr['ra']:wr['ra'] + len(data)] = data
@@ -278,7 +324,12 @@ class Transport:
         n = self.total(wr)
         self.count('rx_read_requests')
         if not self.allowed(to, wr, n, pd):
-            return self.refuse(q, to, REM_ACCESS, 'QP_ACCESS_ERR')
+            # Answers to the packets that the key allows have come before (inferred from WRITEs).
+            n = self.fitting_remote(wr, n, to, pd) // q.mtu
+            self.uses(wr['ra'], n * q.mtu)
+            error = self.scatter(wr, bytes(self.mem[wr['ra']:wr['ra'] + n * q.mtu]), q.pd, mtu=q.mtu)
+            self.landed(q, to, n)
+            return self.refuse(q, to, REM_ACCESS, 'QP_ACCESS_ERR') and (error or REM_ACCESS)
         self.uses(wr['ra'], n)
         wr['answer'] = bytes(self.mem[wr['ra']:wr['ra'] + n])
         return SUCCESS
@@ -306,29 +357,36 @@ class Transport:
             self.below_limit(srq)
         return wr
 
-    def scatter(self, wr, data, pd, dry=False):
-        """Into a list of (key, offset, length): None or the error. Its rest is not touched."""
-        todo, bad = data, False
+    def scatter(self, wr, data, pd, mtu, dry=False):
+        """
+        Into a list of (key, offset, length): None or the error. Its rest is not touched, nor what
+        is not a whole packet before an error: self.whole says how many there were.
+        """
+        todo, bad, fits = data, False, 0
         spans = []
         for key, off, n in wr['list']:
             n = min(n, len(todo))
             if n:
                 spans.append((off, todo[:n]))
+                fits += 0 if bad else self.fitting(key, off, n, pd, 'L')
                 bad = bad or not self.local(key, off, n, pd, 'L')
             todo = todo[n:]
         if todo and bad:
             raise Undefined('a list too short with a wrong key: which is seen first')
-        for off, part in spans:
-            if not dry:
-                self.writes(off, len(part))
-            if (todo or bad) and (todo or not dry):
+        if dry:
+            for off, part in spans if todo else ():
                 self.scrubs.append((off, len(part)))
-            elif not dry:
-                self.mem[off:off + len(part)] = part
+            return LOC_LEN if todo else LOC_PROT if bad else None
+        self.whole = fits // mtu
+        left = self.whole * mtu if todo or bad else len(data)
+        for off, part in spans:
+            self.writes(off, min(left, len(part)))
+            self.mem[off:off + min(left, len(part))] = part[:left]
+            left -= min(left, len(part))
         return LOC_LEN if todo else LOC_PROT if bad else None
 
     def scatter_answer(self, q, wr):
-        error = self.scatter(wr, wr['answer'], q.pd)
+        error = self.scatter(wr, wr['answer'], q.pd, q.mtu)
         return error or SUCCESS
 
     def send(self, q, to, wr, data, srq, rq, cq, pd):
@@ -336,11 +394,15 @@ class Transport:
             return WAIT
         if q.type == 'UC' and not srq:
             # IBA 9.9.3: too long for UC is class E, the receive is used again for the next.
-            if self.scatter(self.with_keys(rq[0]), data, pd, dry=True) == LOC_LEN:
+            if self.scatter(self.with_keys(rq[0]), data, pd, q.mtu, dry=True) == LOC_LEN:
                 return DROP
+        if wr['cut']:
+            return self.begun(q, to, rq, data, cq, srq)
         recv = self.with_keys(self.take(srq, rq))
-        error = self.scatter(recv, data, srq.pd if srq else pd)  # IBA 10.2.9.1: an SRQ has its own
+        pd = srq.pd if srq else pd  # IBA 10.2.9.1: an SRQ has its own
+        error = self.scatter(recv, data, pd, q.mtu)
         if error:
+            self.landed(q, to, self.whole)
             self.received(to, cq, recv, error)
             self.fail(to)
             return REM_INV_REQ if error == LOC_LEN else REM_OP
@@ -356,6 +418,18 @@ class Transport:
             inv = f'{obj.name}:{tag}'
         self.received(to, cq, recv, SUCCESS, wr, len=len(data), inv=inv)
         return SUCCESS
+
+    def begun(self, q, to, rq, data, cq, srq):
+        """The first packets of a SEND whose last one does not come: its receive stays posted."""
+        if srq:
+            raise Undefined('whose is a receive that a message has begun')
+        error = self.scatter(self.with_keys(rq[0]), data, to.pd, q.mtu)
+        if not error:
+            return SUCCESS
+        self.landed(q, to, self.whole)
+        self.received(to, cq, self.take(srq, rq), error)
+        self.fail(to)
+        return REM_INV_REQ if error == LOC_LEN else REM_OP
 
     def with_keys(self, recv):
         """A receive's keys count when it is used."""
@@ -395,12 +469,12 @@ class Transport:
         recv, pd = self.with_keys(rq[0]), srq.pd if srq else to.pd
         grh = self.grh(wr, data) if wr.get('grh') or is_group(wr['to']) else None
         message = (grh or bytes(40)) + data
-        if not srq and self.scatter(recv, message, pd, dry=True) == LOC_LEN:
+        if not srq and self.scatter(recv, message, pd, 4096, dry=True) == LOC_LEN:
             return
         self.take(srq, rq)
         if to is q:
             self.sent(q, q.sq.pop(0), SUCCESS)  # it has left before it arrives
-        error = self.scatter(recv, message, pd)
+        error = self.scatter(recv, message, pd, 1 << 30)
         if error:
             self.received(to, to.rcq, recv, error)
             self.fail(to)
