@@ -9,5 +9,10 @@
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
 /* The first half of eng_qp_event(): notes the event and does not raise it. */
 void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
+/*
+ * How long the specification lets a QP wait for an acknowledgement after so many retries;
+ * UINT64_MAX: for ever.
+ */
+uint64_t park_ack_ns(const struct hw_qp_path *w, uint32_t retries);
 
 #endif

@@ -3,6 +3,7 @@
  * Waiting: a QP that cannot continue is marked in the segment, and the device thread of the process
  * that registered it resumes it (DESIGN.md 6). Also reads doorbell records in poll mode.
  */
+#include "engine/for_tests.h"
 #include "engine/priv.h"
 #include "engine/qp.h"
 #include "engine/transport.h"

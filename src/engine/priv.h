@@ -823,8 +823,6 @@ bool park_patience_ends(struct seg *s, struct hw_qp *qp, const struct hw_qp *pee
 void park_look(struct seg *s, uint32_t slot);
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
-/* How long to wait for an acknowledgement after so many retries; UINT64_MAX: for ever. */
-uint64_t park_ack_ns(const struct hw_qp_path *w, uint32_t retries);
 /* A request has no answer. Sets how often it is repeated. */
 void park_tries_begin(const struct seg *s, struct hw_qp *qp);
 /* It was repeated, in vain: was that an adaptive retransmission, which uses up no retry? */

@@ -3,6 +3,7 @@
  * Errors, one row each: the mistake, and the completions, states and events at both ends. Every row
  * also checks the flush that follows.
  */
+#include "engine/for_tests.h"
 #include "engine/test.h"
 #include "hw/mkey.h"
 #include "hw/qctr.h"

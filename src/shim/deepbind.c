@@ -28,8 +28,10 @@ struct deep_way {
 	void *handle; /* not NULL: the call is done */
 };
 
-struct deep_way next_dlopen(const char *file, int flags, uintptr_t caller);
-void *next_dlmopen(long space, const char *file);
+/* Called by the assembler code of the wrappers. */
+static __attribute__((used)) struct deep_way next_dlopen(const char *file, int flags,
+							 uintptr_t caller);
+static __attribute__((used)) void *next_dlmopen(long space, const char *file);
 
 #if defined(__x86_64__)
 
@@ -270,7 +272,7 @@ static __attribute__((noinline)) void *next_dlopen_deep(const char *file, int fl
 	return handle;
 }
 
-struct deep_way next_dlopen(const char *file, int flags, uintptr_t caller)
+static struct deep_way next_dlopen(const char *file, int flags, uintptr_t caller)
 {
 	struct deep_way w = {shim_next(SYM_dlopen), NULL};
 
@@ -293,7 +295,7 @@ WRAP(void *, dlmopen, (long space, const char *file, int flags))
 
 #endif
 
-void *next_dlmopen(long space, const char *file)
+static void *next_dlmopen(long space, const char *file)
 {
 	if (space != LM_ID_BASE && shim_on())
 		refused_namespace(file);

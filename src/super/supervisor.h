@@ -78,7 +78,7 @@ struct sup_reply {
  */
 enum { SUP_LATER = 1 };
 
-#define SUP_PIDS 1024
+#define SUP_PIDS 64 /* of chains; the supervisor may have a stack of 64 KiB */
 
 /* A connection. Dead ones stay on the list until the loop's batch of events is done, in `ended`. */
 struct sup_link {

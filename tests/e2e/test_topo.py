@@ -496,7 +496,7 @@ class Up(Case):
         with Fabric('--topo', 'ring:3', '--sm', 'none') as fab:
             out = self.ok(fab.run('ibstat'))
             self.assertIn('State: Initializing', out)
-            self.assertIn('Base lid: 0', out)
+            self.assertIn('Base lid: 65535', out)
 
     def test_private(self):
         out = self.ok(Running([SOFTHCA, 'run', '--topo', 'star:3', '--host', 'h2', '--',

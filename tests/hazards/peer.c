@@ -114,7 +114,8 @@ static enum ibv_wc_status write_on(struct rc_end *e)
 static int result(enum ibv_wc_status s, int status)
 {
 	printf("writer: %s, stranger: 0x%x\n", ibv_wc_status_str(s), (unsigned int)status);
-	return s != IBV_WC_RETRY_EXC_ERR || status;
+	/* Which one depends on what was made first, the QP or the region. */
+	return (s != IBV_WC_RETRY_EXC_ERR && s != IBV_WC_REM_ACCESS_ERR) || status;
 }
 
 /* argument: how the peer execs */
