@@ -144,8 +144,8 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm);
 void eng_proc_died(struct seg *s, uint32_t slot);
 /*
  * A file is closed, and QPs of this owner still answer requests, although keys have gone. Lets the
- * requesters of other owners that wait for an answer try again now, if `rouse`. The supervisor
- * calls it.
+ * requesters of other owners that wait for an answer try again now, if `rouse`; WAIT: some have
+ * been roused and have not tried yet. The supervisor calls it.
  */
 enum eng_requesters { ENG_REQUESTERS_NONE, ENG_REQUESTERS_IDLE, ENG_REQUESTERS_WAIT };
 enum eng_requesters eng_requesters(struct seg *s, uint32_t owner, bool rouse);

@@ -134,16 +134,18 @@ enum eng_requesters eng_requesters(struct seg *s, uint32_t owner, bool rouse)
 
 		if (!requests_from(s, qp, i, owner))
 			continue;
-		if (atomic_load(&qp->park) != HW_PARK_RETRY) {
-			if (r == ENG_REQUESTERS_NONE)
-				r = ENG_REQUESTERS_IDLE;
+		if (r == ENG_REQUESTERS_NONE)
+			r = ENG_REQUESTERS_IDLE;
+		if (atomic_load(&qp->park) != HW_PARK_RETRY)
 			continue;
-		}
+		/* A requester that has tried again, in vain, has another deadline. */
+		if (rouse)
+			atomic_store(&qp->park_deadline, 0);
+		else if (atomic_load(&qp->park_deadline))
+			continue;
 		r = ENG_REQUESTERS_WAIT;
-		if (!rouse)
-			continue;
-		atomic_store(&qp->park_deadline, 0);
-		park_rouse(s, qp->mem.slot);
+		if (rouse)
+			park_rouse(s, qp->mem.slot);
 	}
 	return r;
 }

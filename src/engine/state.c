@@ -35,7 +35,7 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 			    "key is unknown, of another PD or QP, or not for UMRs"},
 	[ENG_W_BIND_STATE] = {CQE_SYND_MW_BIND, 0x72, "key is bound, or not bound"},
 	[ENG_W_BIND_LIST] = {CQE_SYND_MW_BIND, 0x73,
-			     "list is too long, or memory in it is not for this key"},
+			     "list is too long or malformed, or names signature keys"},
 	[ENG_W_LKEY] = {CQE_SYND_LOCAL_PROT, 0x52, "lkey is unknown, or of another PD or QP"},
 	[ENG_W_LKEY_ACCESS] = {CQE_SYND_LOCAL_PROT, 0x53, "lkey lacks the access right"},
 	[ENG_W_LKEY_RANGE] = {CQE_SYND_LOCAL_PROT, 0x53, "address is outside of the lkey's range"},

@@ -127,6 +127,32 @@ static enum eng_why load_list(struct eng_run *r, struct hw_mkey *mk, const uint8
 	return sgl_copy(r->s, &r->remote, &r->local) ? ENG_W_LOCAL_FAULT : ENG_W_NONE;
 }
 
+/* Signatures below signatures are not supported; a list with them is refused. */
+static bool signed_part(const struct eng_run *r, uint32_t key)
+{
+	const struct hw_mkey *to = hw_mkey(r->s, key);
+
+	return to && to->key == key && to->bsf;
+}
+
+static bool strided_fits(const struct eng_run *r, const struct hw_mkey *mk, const uint8_t *head,
+			 uint32_t n)
+{
+	uint32_t num = LAYOUT_GET32(wqe_repeat, head, num_ent);
+	uint64_t sum = 0;
+
+	if (num >= n || !LAYOUT_GET(wqe_repeat, head, repeat_count))
+		return false;
+	for (uint32_t i = 1; i <= num; i++) {
+		const uint8_t *e = hw_klm_entry(r->s, mk, i);
+
+		if (signed_part(r, LAYOUT_GET32(wqe_repeat_ent, e, mkey)))
+			return false;
+		sum += LAYOUT_GET(wqe_repeat_ent, e, byte_count);
+	}
+	return sum == LAYOUT_GET(wqe_repeat, head, byte_count);
+}
+
 /*
  * Is the list well-formed? A card looks at the keys that it names, their ranges and rights when it
  * is used only: rdma-unit-test saw windows bound beside the region (introspection_mlx5.h,
@@ -135,17 +161,13 @@ static enum eng_why load_list(struct eng_run *r, struct hw_mkey *mk, const uint8
 static bool list_fits(const struct eng_run *r, const struct hw_mkey *mk, uint32_t n)
 {
 	const uint8_t *e = hw_klm_entry(r->s, mk, 0);
-	uint64_t sum = 0;
-	uint32_t num;
 
-	if (mk->mode != PRM_MKC_KLM || LAYOUT_GET(wqe_repeat, e, op) != WQE_REPEAT_OP)
-		return true;
-	num = LAYOUT_GET32(wqe_repeat, e, num_ent);
-	if (num >= n || !LAYOUT_GET(wqe_repeat, e, repeat_count))
-		return false;
-	for (uint32_t i = 1; i <= num; i++)
-		sum += LAYOUT_GET(wqe_repeat_ent, hw_klm_entry(r->s, mk, i), byte_count);
-	return sum == LAYOUT_GET(wqe_repeat, e, byte_count);
+	if (mk->mode == PRM_MKC_KLM && LAYOUT_GET(wqe_repeat, e, op) == WQE_REPEAT_OP)
+		return strided_fits(r, mk, e, n);
+	for (uint32_t i = 0; i < n; i++)
+		if (signed_part(r, LAYOUT_GET32(wqe_klm, hw_klm_entry(r->s, mk, i), mkey)))
+			return false;
+	return true;
 }
 
 /* Make the new context from the old one and the WQE. */

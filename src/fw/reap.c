@@ -341,10 +341,10 @@ static uint64_t disable_newer_keys(const struct reaping *p, uint64_t qp)
 static void let_answer(const struct reaping *p, uint64_t least, uint64_t most)
 {
 	const struct timespec nap = {0, LOOK_NS};
+	enum eng_requesters r;
 
-	for (;;) {
-		enum eng_requesters r = eng_requesters(p->s, p->owner, true);
-
+	for (bool rouse = true;; rouse = false) {
+		r = eng_requesters(p->s, p->owner, rouse);
 		if (r == ENG_REQUESTERS_NONE ||
 		    clock_now_ns() >= (r == ENG_REQUESTERS_WAIT ? most : least))
 			return;
