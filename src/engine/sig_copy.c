@@ -540,11 +540,13 @@ struct ends {
 
 static int copy(struct eng_run *r, struct ends *e)
 {
+	/* r->copied counts packets, whose length is a power of two. */
+	uint32_t most = r->qp->mtu && r->qp->mtu < CHUNK ? r->qp->mtu : CHUNK;
 	uint8_t buf[CHUNK];
 	int rc = 0;
 
 	for (uint64_t rest = e->src->len, n; rest && !rc; rest -= n) {
-		n = rest < CHUNK ? rest : CHUNK;
+		n = rest < most ? rest : most;
 		rc = end_move(r, &e->from, buf, n);
 		e->src->fault = rc == -EFAULT;
 		if (rc)

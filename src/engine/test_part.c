@@ -32,7 +32,9 @@ static uint32_t after(uint32_t psn, uint32_t n)
 	return (psn + n) & 0xffffff;
 }
 
-static void begin(struct scene *x, int op, int cause, uint32_t edge, enum prm_st st)
+/* The message begins at `off` of both memories. */
+static void begin_at(struct scene *x, int op, int cause, uint32_t off, uint32_t edge,
+		     enum prm_st st)
 {
 	struct t_qp *ends[2], *spoilt;
 	struct t_sge sge;
@@ -41,8 +43,8 @@ static void begin(struct scene *x, int op, int cause, uint32_t edge, enum prm_st
 	ends[0] = x->p->a;
 	ends[1] = x->p->b;
 	ends[0]->hw->st = ends[1]->hw->st = st;
-	x->from = ends[op == READ]->mem;
-	x->to = ends[op != READ]->mem;
+	x->from = ends[op == READ]->mem + off;
+	x->to = ends[op != READ]->mem + off;
 	if (op == READ)
 		memcpy(x->from, x->to, LEN);
 	memset(x->to, 0xee, 2 * LEN);
@@ -51,18 +53,23 @@ static void begin(struct scene *x, int op, int cause, uint32_t edge, enum prm_st
 		hw_mkey(&x->p->t->s, spoilt->key)->len = edge;
 	if (cause == REMOTE_PAGE || cause == LOCAL_PAGE)
 		mprotect(spoilt->mem + edge, PAGE, PROT_NONE);
-	t_recv_at(ends[1], 0, cause == SHORT_RECEIVE ? edge : LEN);
+	t_recv_at(ends[1], off, cause == SHORT_RECEIVE ? edge : LEN);
 	x->a_psn = ends[0]->hw->next_send_psn;
 	x->b_psn = ends[1]->hw->next_rcv_psn;
-	sge = t_own(ends[0], 0, LEN);
+	sge = t_own(ends[0], off, LEN);
 	t_post(ends[0], &(struct t_wr){.opcode = opcodes[op],
 				       .fm_ce_se = T_SIG,
-				       .raddr = (uintptr_t)ends[1]->mem,
+				       .raddr = (uintptr_t)ends[1]->mem + off,
 				       .rkey = ends[1]->key,
 				       .sge = &sge,
 				       .nsge = 1});
 	if (cause == REMOTE_PAGE || cause == LOCAL_PAGE)
 		mprotect(spoilt->mem + edge, PAGE, PROT_READ | PROT_WRITE);
+}
+
+static void begin(struct scene *x, int op, int cause, uint32_t edge, enum prm_st st)
+{
+	begin_at(x, op, cause, 0, edge, st);
 }
 
 static void landed(const struct scene *x, uint32_t packets)
@@ -139,19 +146,23 @@ static void keys(void **state)
 static void pages(void **state)
 {
 	for (int op = WRITE; op <= SEND; op++)
-		for (int cause = REMOTE_PAGE; cause <= LOCAL_PAGE; cause++) {
-			uint32_t n = PAGE / T_MTU;
-			struct scene x;
+		for (int cause = REMOTE_PAGE; cause <= LOCAL_PAGE; cause++)
+			for (uint32_t off = 0; off < PAGE; off += T_MTU / 2) {
+				uint32_t n = (PAGE - off) / T_MTU;
+				struct scene x;
 
-			begin(&x, op, cause, PAGE, PRM_ST_RC);
-			assert_int_equal(syndrome(x.p->a, MLX5_CQE_REQ_ERR), expected(op, cause));
-			landed(&x, n);
-			if (op == READ && cause == LOCAL_PAGE)
-				n = PKTS;
-			assert_int_equal(x.p->a->hw->next_send_psn, after(x.a_psn, n));
-			assert_int_equal(x.p->b->hw->next_rcv_psn, after(x.b_psn, n));
-			t_pair_teardown((void **)&x.p);
-		}
+				begin_at(&x, op, cause, off, PAGE, PRM_ST_RC);
+				assert_int_equal(syndrome(x.p->a, MLX5_CQE_REQ_ERR),
+						 expected(op, cause));
+				assert_memory_equal(x.to, x.from, n * T_MTU);
+				if (off % T_MTU == 0) /* no packet crosses the edge */
+					landed(&x, n);
+				if (op == READ && cause == LOCAL_PAGE)
+					n = PKTS;
+				assert_int_equal(x.p->a->hw->next_send_psn, after(x.a_psn, n));
+				assert_int_equal(x.p->b->hw->next_rcv_psn, after(x.b_psn, n));
+				t_pair_teardown((void **)&x.p);
+			}
 }
 
 /* Nobody answers a UC requester: it has sent all packets, unless its own memory ends. */
