@@ -271,6 +271,13 @@ bool park_adapted(const struct seg *s, struct hw_qp *qp)
 	return true;
 }
 
+void park_answered(const struct seg *s, struct hw_qp *qp)
+{
+	/* 0: eng_requesters() has roused it, and no timer has ended */
+	if (atomic_load(&qp->park_deadline) && !park_adapted(s, qp))
+		eng_count(s, qp, HW_QC_LOCAL_ACK_TIMEOUT_ERR);
+}
+
 uint64_t park_try_ns(const struct seg *s, const struct hw_qp *qp)
 {
 	struct hw_qp_path w = *hw_qp_path(qp);

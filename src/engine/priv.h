@@ -827,6 +827,8 @@ uint64_t park_rnr_ns(uint32_t timer);
 void park_tries_begin(const struct seg *s, struct hw_qp *qp);
 /* It was repeated, in vain: was that an adaptive retransmission, which uses up no retry? */
 bool park_adapted(const struct seg *s, struct hw_qp *qp);
+/* It was repeated and has an answer: counts the repetition. */
+void park_answered(const struct seg *s, struct hw_qp *qp);
 /* How long to wait for an answer now; UINT64_MAX: for ever. */
 uint64_t park_try_ns(const struct seg *s, const struct hw_qp *qp);
 

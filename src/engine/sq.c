@@ -192,6 +192,10 @@ static bool complete(struct eng_run *r, enum eng_why why)
 	struct eng_cqe c;
 	int rc = 0;
 
+	if (__builtin_expect(atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_RETRY,
+			     0) &&
+	    why != ENG_W_RETRY)
+		park_answered(r->s, qp);
 	if (!why && __builtin_expect(r->opcode == WQE_OP_TAG_MATCHING, 0)) {
 		rc = tm_complete(r->s, qp, r->qpn, r->ci, r->wqe, &r->byte_cnt);
 	} else if (why || r->ce >= WQE_CE_ALWAYS) {

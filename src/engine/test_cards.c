@@ -276,8 +276,10 @@ static void roce_comes_back_after_1250_ms(void **state)
 	struct tb *t = *state;
 	struct t_qp *a, *b;
 	uint64_t back = t_now + 1250 * MS;
+	struct hw_qctr *n;
 
 	roce_pair(t, &a, &b, 7);
+	n = t_counters(t, a);
 	write_8(a, b);
 	for (uint64_t due = eng_run_due(&t->s); due < back; due = eng_run_due(&t->s))
 		t_now = due > t_now ? due : t_now;
@@ -287,6 +289,9 @@ static void roce_comes_back_after_1250_ms(void **state)
 	t_now = eng_run_due(&t->s);
 	eng_run_due(&t->s);
 	t_expect_done(a, MLX5_OPCODE_RDMA_WRITE, 0);
+	/* The repetition that had the answer counts, too. */
+	assert_int_equal(n->n[HW_QC_ROCE_ADP_RETRANS_TO], 1);
+	assert_int_equal(n->n[HW_QC_LOCAL_ACK_TIMEOUT_ERR], 2);
 	t_qp_free(a);
 	t_qp_free(b);
 }
