@@ -44,11 +44,11 @@
 	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16, .event_cap = true,                       \
 	.user_affiliated_events = {QUEUE_EVENTS},                                                 \
 	.user_unaffiliated_events = {BIT(PRM_EVENT_PORT_CHANGE)},                                 \
-	.device_cap_flags = IBV_DEVICE_AUTO_PATH_MIG | IBV_DEVICE_CHANGE_PHY_PORT |               \
-			    IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID |            \
-			    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |                   \
-			    IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS |       \
-			    IBV_DEVICE_XRC
+	.device_cap_flags =                                                                       \
+		IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR | IBV_DEVICE_AUTO_PATH_MIG |  \
+		IBV_DEVICE_CHANGE_PHY_PORT | IBV_DEVICE_PORT_ACTIVE_EVENT |                       \
+		IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_MEM_WINDOW |   \
+		IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS | IBV_DEVICE_XRC
 
 /* Objects that only commands use, and packet pacing. */
 #define CAPS_OBJ                                                                              \

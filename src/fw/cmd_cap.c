@@ -49,6 +49,8 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(roce_accl, eth);
 	CAP(cc_query_allowed, eth);
 	CAP(pg, 1);
+	CAP(pkv, 1);
+	CAP(qkv, 1);
 	CAP(apm, 1);
 	CAP(device_memory, 1);
 	CAP(num_ports, k->hca->nports);
