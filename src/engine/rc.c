@@ -124,9 +124,9 @@ static void aim_at_answer(struct eng_run *r)
 				  ? cq_data_format(r->s, r->qp->cqn_snd, r->qp->req_data, len)
 				  : CQE_FORMAT_NO_DATA;
 
-	if (!format || r->local.sig)
+	r->format = (uint8_t)(r->local.sig ? CQE_FORMAT_NO_DATA : format);
+	if (!r->format)
 		return;
-	r->format = (uint8_t)format;
 	sgl_init(&r->local);
 	sgl_add(&r->local, mem_self(r->s), (uintptr_t)r->answer, len);
 }

@@ -424,6 +424,48 @@ static void an_answer_whose_cqe_is_owed(void **state)
 	expect_payload(c, p->a->mem, p->b->mem, 20, 0);
 }
 
+static struct t_cq *shrinks;
+
+/* The CQ is resized while the requester fills in its CQE. */
+static uint64_t shrinking_clock(void)
+{
+	if (shrinks) {
+		shrinks->hw->cqe_bytes = 64;
+		shrinks->cqe_bytes = 64;
+		shrinks->hw->log_size = ++shrinks->log_size;
+		shrinks = NULL;
+	}
+	return t_now;
+}
+
+static void an_answer_that_no_longer_fits_its_cqe(void **state)
+{
+	struct ends e;
+	struct t_sge sge;
+	struct mlx5_cqe64 *c;
+
+	ends_make(&e, PRM_ST_RC, 128, false);
+	sge = t_own(e.a, 0, 40);
+	e.a->hw->req_data = CQE_FORMAT_DATA_64;
+	memset(e.a->mem, MARK, ROOM);
+	memset(e.b->mem, 0x5a, ROOM);
+	eng_clock = shrinking_clock;
+	shrinks = &e.cq[0];
+	t_post(e.a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
+				   .fm_ce_se = T_SIG,
+				   .raddr = (uintptr_t)e.b->mem,
+				   .rkey = e.b->key,
+				   .sge = &sge,
+				   .nsge = 1});
+	t_now += 2 * NSEC_PER_MSEC;
+	eng_run_due(&e.t->s);
+	c = t_poll(&e.cq[0]);
+	assert_non_null(c);
+	assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_REQ);
+	expect_payload(c, e.a->mem, e.b->mem, 40, 0);
+	ends_drop(&e);
+}
+
 int main(void)
 {
 #define B(f) cmocka_unit_test_setup_teardown(f, tb_setup, tb_teardown)
@@ -439,6 +481,7 @@ int main(void)
 		T(a_send_with_invalidate),
 		T(a_payload_is_not_compressed),
 		T(an_answer_whose_cqe_is_owed),
+		cmocka_unit_test(an_answer_that_no_longer_fits_its_cqe),
 	};
 
 	return cmocka_run_group_tests_name("engine scatter to CQE", tests, NULL, NULL);
