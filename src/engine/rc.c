@@ -287,7 +287,8 @@ static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer
 	int rc;
 
 	rc_recv_cqe(r, peer, op, rv, &c);
-	aim_at_cqe(r, peer, op, &c);
+	if (umr_may_invalidate(r)) /* a CQE with error has no payload */
+		aim_at_cqe(r, peer, op, &c);
 	rc = sgl_copy_gated(r, &r->remote, &r->local);
 	out = rc ? resp_copy_failed(r, rc) : ENG_DONE;
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)

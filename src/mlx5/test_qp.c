@@ -128,15 +128,15 @@ static void test_scatter_to_cqe_is_the_firmwares(void **state)
 		{IBV_QPT_UC, true, on | allow, 64, 0, PRM_CS_RES_DATA32},
 		{IBV_QPT_UD, true, on | allow, 128, 0, 0},
 	};
+	struct verbs v;
 
+	verbs_open(&v, *state);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct hw_qp *hw;
 		struct mlx5_ib_create_cq cq;
 		struct mlx5_ib_create_qp uhw;
-		struct verbs v;
 		struct qp qp = {0};
 
-		verbs_open(&v, *state);
 		cq = cq_request(&v);
 		cq.cqe_size = rows[i].cqe_size;
 		assert_int_equal(create_cq(&v, &cq, 31, &qp.cq, &qp.cqn), 0);
@@ -151,8 +151,9 @@ static void test_scatter_to_cqe_is_the_firmwares(void **state)
 		assert_int_equal(hw->req_data, rows[i].req & 0xf);
 		assert_int_equal(hw->resp_data, rows[i].res);
 		assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_QP, qp.handle), 0);
-		verbs_close(&v);
+		assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_CQ, qp.cq), 0);
 	}
+	verbs_close(&v);
 }
 
 static void test_bad_qps_leave_nothing(void **state)
