@@ -317,15 +317,32 @@ static const struct layout *cqe_layout(const uint8_t *c, unsigned int opcode)
 								 : &layout_cqe64;
 }
 
+/* Scatter to CQE: where the payload is; CQE_FORMAT_NO_DATA: it is elsewhere. */
+static uint32_t payload_format(const uint8_t *c)
+{
+	return LAYOUT_GET32(cqe64, c, opcode) > CQE_RESP_SEND_INV
+		       ? CQE_FORMAT_NO_DATA
+		       : LAYOUT_GET32(cqe64, c, format) % CQE_FORMAT_COMPRESSED;
+}
+
 static void one_cqe(struct json_object *list, const uint8_t *c, const char *note)
 {
 	unsigned int opcode = LAYOUT_GET32(cqe64, c, opcode);
 	bool error = opcode == CQE_REQ_ERR || opcode == CQE_RESP_ERR;
 	struct json_object *o = decode_part(list, "cqe", cqe_name(opcode), note ? 16 : 64);
+	uint32_t format = note ? CQE_FORMAT_NO_DATA : payload_format(c);
+	uint8_t fields[64];
 
+	if (format == CQE_FORMAT_DATA_32)
+		note = "the first 32 bytes are the payload (scatter to CQE)";
+	else if (format == CQE_FORMAT_DATA_64)
+		note = "the payload is in the 64 bytes in front (scatter to CQE)";
 	if (note)
 		put_note(o, note);
-	decode_layout(o, cqe_layout(c, opcode), c, 64, 0, NULL);
+	memcpy(fields, c, sizeof(fields));
+	if (format == CQE_FORMAT_DATA_32)
+		memset(fields, 0, cqe_format_room(format));
+	decode_layout(o, cqe_layout(c, opcode), fields, 64, 0, NULL);
 	if (error)
 		explain_error_cqe(o, c);
 }
@@ -356,6 +373,12 @@ static bool is_session(const uint8_t *c)
 	return LAYOUT_GET(cqe64, c, format) == CQE_FORMAT_COMPRESSED && opcode <= CQE_RESP_SEND_INV;
 }
 
+/* Is it the first half of an entry of 128 bytes? */
+static bool is_front(const uint8_t *p)
+{
+	return all_zero(p, 64) || payload_format(p + 64) == CQE_FORMAT_DATA_64;
+}
+
 static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 {
 	uint8_t whole[64] = {0};
@@ -369,7 +392,7 @@ static bool decode_cqe(struct json_object *list, const uint8_t *p, size_t n)
 	if (n < LAYOUT_SZ(cqe64))
 		return false;
 	/* The second half of an entry of 128 bytes; several entries one after the other. */
-	for (size_t at = n == 128 && all_zero(p, 64) ? 64 : 0; at < n && n - at >= 64;) {
+	for (size_t at = n == 128 && is_front(p) ? 64 : 0; at < n && n - at >= 64;) {
 		one_cqe(list, p + at, NULL);
 		at += is_session(p + at) ? session(list, p + at, n - at) : 64;
 	}

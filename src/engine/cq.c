@@ -358,27 +358,54 @@ bool cq_is_near(struct seg *s, const struct hw_cq *cq)
 	return near_slot(s, cq, cq_slot(cq));
 }
 
+uint32_t cq_data_format(const struct seg *s, uint32_t cqn, uint32_t format, uint64_t len)
+{
+	const struct hw_cq *cq;
+
+	if (__builtin_expect(!format, 0) || !len || len > cqe_format_room(format))
+		return CQE_FORMAT_NO_DATA;
+	if (format == CQE_FORMAT_DATA_32)
+		return format;
+	cq = hw_cq(s, cqn);
+	return cq && cq->cqe_bytes > 64 ? format : CQE_FORMAT_NO_DATA;
+}
+
+void *cqe_data(struct eng_cqe *c, uint32_t format)
+{
+	LAYOUT_SET(cqe64, c->b, format, format);
+	if (format == CQE_FORMAT_DATA_32)
+		return c->b;
+	return memset(c->data, 0, sizeof(c->data));
+}
+
 int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c)
 {
+	uint32_t front = LAYOUT_GET(cqe64, c->b, format) == CQE_FORMAT_DATA_64 ? CQE_DATA_MAX : 0;
 	uint64_t va = cq_slot_at(cq, held.pi);
 	uint8_t *near = near_slot(s, cq, va);
+	uint8_t *front_near = near && front ? near_slot(s, cq, va - front) : near;
 	int rc;
 	/*
 	 * The owner byte goes last and by itself, because the program polls it. The destination is
 	 * one vector, because the kernel looks up the page for each; the source is two, because
 	 * they are copied in turn.
 	 */
-	struct mem_vec to = {va, 64};
-	struct iovec from[2] = {{(void *)c->b, 63}, {(void *)(c->b + 63), 1}};
+	struct mem_vec to = {va - front, 64 + front};
+	struct iovec from[2] = {{(uint8_t *)c + offsetof(struct eng_cqe, b) - front, 63 + front},
+				{(void *)(c->b + 63), 1}};
 
+	if (cq->cqe_bytes < 64 + front)
+		return -EAGAIN;
 	if (__builtin_expect(cq->zip, 0)) {
 		rc = cq_compress(s, cq, cqn, c);
 		if (rc || held.kept)
 			return rc;
 	}
-	if (near && held.gate) {
+	if (near && front_near && held.gate) {
 		POINT("near-store");
-		rc = near_store(held.gate, near, c->b);
+		rc = front ? near_store(held.gate, front_near, c->data) : 0;
+		if (!rc)
+			rc = near_store(held.gate, near, c->b);
 		POINT("near-stored");
 		return rc;
 	}
@@ -442,7 +469,8 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 		resp_intent(rq, cqn, held.pi);
 	rc = cq_write(s, cq, cqn, c);
 	if (rc) {
-		if (rc != -ECANCELED && !nobody_home(rc) && !cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER))
+		if (rc != -ECANCELED && rc != -EAGAIN && !nobody_home(rc) &&
+		    !cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER))
 			rc = -ECANCELED;
 		cq_unlock(s, cq);
 		if (rq)
@@ -450,7 +478,7 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 		if (rc ==
 		    -ECANCELED) /* the lock was taken over: behave as if it had never been taken */
 			return -ETIMEDOUT;
-		return nobody_home(rc) ? rc : -EOVERFLOW;
+		return nobody_home(rc) || rc == -EAGAIN ? rc : -EOVERFLOW;
 	}
 	if (rq)
 		resp_written(rq);

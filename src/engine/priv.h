@@ -184,7 +184,9 @@ struct eng_run {
 	uint32_t part;   /* packets that have landed of a message that failed */
 	/* READ, atomic: offset of the first data segment, which gets the answer */
 	uint32_t scatter;
-	enum eng_why late;        /* why the answer was not stored, although the request was done */
+	enum eng_why late; /* why the answer was not stored, although the request was done */
+	uint8_t format; /* CQE_FORMAT_DATA_*: the answer is in `answer`, for the CQE of this WQE */
+	uint8_t answer[CQE_DATA_MAX];
 	enum eng_why cut;         /* why r->local has only the first whole packets of the message */
 	uint8_t rx[HW_RX_AHEAD];  /* copy of the receive WQE in work */
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
@@ -193,6 +195,7 @@ struct eng_run {
 struct eng_op;
 
 struct eng_cqe {
+	uint8_t data[CQE_DATA_MAX]; /* precedes `b` in memory if the format is DATA_64 */
 	uint8_t b[64];
 	enum eng_why why; /* the error of an error CQE, for the trace */
 };
@@ -490,7 +493,17 @@ void cq_may_wait(void);
 /* Do CQEs wait in this CQ? Reads it without the lock. */
 bool cq_waits(const struct seg *s, uint32_t cqn);
 void cq_flush(struct seg *s, uint32_t cqn);
-/* -ECANCELED: the lock was taken over from this thread, and nothing is written. */
+/*
+ * Scatter to CQE: the format for a payload of `len` bytes where the QP's own is `format`, or
+ * CQE_FORMAT_NO_DATA. cqe_data(): gives the CQE that format; where the payload goes, after all
+ * fields are set.
+ */
+uint32_t cq_data_format(const struct seg *s, uint32_t cqn, uint32_t format, uint64_t len);
+void *cqe_data(struct eng_cqe *c, uint32_t format);
+/*
+ * -ECANCELED: the lock was taken over from this thread, and nothing is written. -EAGAIN: since
+ * cq_data_format() the CQ was resized to CQEs without room for the payload.
+ */
 int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c);
 /* Will cq_write() store to adopted memory, as it looks now? */
 bool cq_is_near(struct seg *s, const struct hw_cq *cq);
@@ -508,7 +521,7 @@ void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake);
 uint64_t cq_moder_run(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /* Repair a CQ whose lock a dead process holds. */
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn);
-/* begin + write + commit. -EOVERFLOW also if the buffer is not mapped. */
+/* begin + write + commit. -EOVERFLOW also if the buffer is not mapped; -EAGAIN as cq_write(). */
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited);
 /*
  * cq_push() for a receive of `rq` that failed or is flushed. Under its rq_lock; the caller then
@@ -565,6 +578,11 @@ bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port);
 enum eng_out rc_execute(struct eng_run *r);
 /* A receive of r->to is consumed by a SEND, or by a WRITE with immediate; its CQE. */
 enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op);
+/*
+ * The CQE of a READ or atomic that is done could not be written: moves the answer from r->answer to
+ * the memory that the WQE names. ENG_W_NONE, or why not.
+ */
+enum eng_why rc_place_answer(struct eng_run *r);
 void rc_recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
 		 const struct eng_recv *rv, struct eng_cqe *c);
 enum eng_out ud_execute(struct eng_run *r);

@@ -77,7 +77,8 @@ static inline void resp_aim(struct eng_run *r, const struct hw_qp *qp)
 static inline void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_qp *qp,
 			    uint32_t qpn, uint32_t wqe_counter)
 {
-	memset(c, 0, sizeof(*c));
+	memset(c->b, 0, sizeof(c->b));
+	c->why = ENG_W_NONE;
 	LAYOUT_SET(cqe64, c->b, srqn_uidx, qp->user_index & 0xffffff);
 	LAYOUT_SET(cqe64, c->b, timestamp, eng_clock());
 	LAYOUT_SET(cqe64, c->b, qpn, qpn);

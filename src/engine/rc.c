@@ -116,10 +116,42 @@ static bool answer_fits(struct eng_run *r, uint64_t len, const void *arg)
 	return !sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE, len);
 }
 
+/* Scatter to CQE: a short answer waits in r->answer for the CQE of this WQE, if that gets one. */
+static void aim_at_answer(struct eng_run *r)
+{
+	uint64_t len = r->local.len;
+	uint32_t format = r->ce >= WQE_CE_ALWAYS
+				  ? cq_data_format(r->s, r->qp->cqn_snd, r->qp->req_data, len)
+				  : CQE_FORMAT_NO_DATA;
+
+	r->format = (uint8_t)(r->local.sig ? CQE_FORMAT_NO_DATA : format);
+	if (!r->format)
+		return;
+	sgl_init(&r->local);
+	sgl_add(&r->local, mem_self(r->s), (uintptr_t)r->answer, len);
+}
+
+enum eng_why rc_place_answer(struct eng_run *r)
+{
+	enum eng_why why;
+	int rc;
+
+	r->format = CQE_FORMAT_NO_DATA;
+	do {
+		why = sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE, r->byte_cnt);
+		sgl_init(&r->remote);
+		sgl_add(&r->remote, mem_self(r->s), (uintptr_t)r->answer, r->byte_cnt);
+		rc = why ? 0 : sgl_copy_gated(r, &r->local, &r->remote);
+		if (rc == -ECANCELED)
+			running_again(r->s, r->ring);
+	} while (rc == -ECANCELED);
+	return rc ? ENG_W_LOCAL_FAULT : why;
+}
+
 /*
- * Copy the answer, r->remote, to the requester's memory. Its keys are checked only now: the request
- * was already executed, so a wrong key is the requester's error only (r->late), behind the packets
- * that it has room for. 0 or a mem_* error.
+ * Copy the answer, r->remote, to the requester's memory or into r->answer. Its keys are checked
+ * only now: the request was already executed, so a wrong key is the requester's error only
+ * (r->late), behind the packets that it has room for. 0 or a mem_* error.
  */
 static int scatter(struct eng_run *r)
 {
@@ -130,6 +162,7 @@ static int scatter(struct eng_run *r)
 	r->late = sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE, UINT64_MAX);
 	if (!r->late) {
 		sgl_trim(&r->local, len);
+		aim_at_answer(r);
 		return sgl_copy_gated(r, &r->local, &r->remote);
 	}
 	n = part_fitting(r, len, answer_fits, NULL);
@@ -203,6 +236,24 @@ static enum eng_out refuse_received(struct eng_run *r, struct hw_qp *peer,
 	return out;
 }
 
+/*
+ * Scatter to CQE: the payload of a short SEND goes into its CQE, and the receive's memory stays as
+ * it is. Not in tag matching, where the fields that it would replace have a meaning, and not where
+ * memory's signatures must be made (inferred).
+ */
+static void aim_at_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
+		       struct eng_cqe *c)
+{
+	uint32_t format = op->kind == ENG_K_SEND
+				  ? cq_data_format(r->s, r->to.cqn, peer->resp_data, r->local.len)
+				  : CQE_FORMAT_NO_DATA;
+
+	if (!format || r->app_op || r->remote.sig)
+		return;
+	sgl_init(&r->remote);
+	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)cqe_data(c, format), r->local.len);
+}
+
 /* Write the payload and the CQE of a receive. */
 static enum eng_out rc_deliver(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
 			       const struct eng_recv *rv)
@@ -211,6 +262,7 @@ static enum eng_out rc_deliver(struct eng_run *r, struct hw_qp *peer, const stru
 	enum eng_out out;
 
 	rc_recv_cqe(r, peer, op, rv, &c);
+	aim_at_cqe(r, peer, op, &c);
 	out = resp_complete(r, peer, r->dest, rv, &c);
 	if (out != ENG_FAILED || r->why != ENG_W_REMOTE_FAULT)
 		return out;
@@ -229,11 +281,16 @@ static enum eng_out rc_deliver(struct eng_run *r, struct hw_qp *peer, const stru
 static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer,
 					   const struct eng_op *op, const struct eng_recv *rv)
 {
-	int rc = sgl_copy_gated(r, &r->remote, &r->local);
-	enum eng_out out = rc ? resp_copy_failed(r, rc) : ENG_DONE;
 	uint64_t len = r->local.len;
+	enum eng_out out;
 	struct eng_cqe c;
+	int rc;
 
+	rc_recv_cqe(r, peer, op, rv, &c);
+	if (umr_may_invalidate(r)) /* a CQE with error has no payload */
+		aim_at_cqe(r, peer, op, &c);
+	rc = sgl_copy_gated(r, &r->remote, &r->local);
+	out = rc ? resp_copy_failed(r, rc) : ENG_DONE;
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
 		return resp_recv_error(r, peer, r->dest, rv, ENG_W_LOCAL_FAULT);
 	if (out == ENG_DONE && !umr_may_invalidate(r)) {
@@ -244,7 +301,6 @@ static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer
 		out = umr_invalidate(r);
 	if (out != ENG_DONE)
 		return out;
-	rc_recv_cqe(r, peer, op, rv, &c);
 	r->local.len = 0; /* the payload is copied already */
 	out = resp_complete(r, peer, r->dest, rv, &c);
 	r->local.len = len;

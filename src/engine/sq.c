@@ -126,6 +126,7 @@ static enum eng_out execute(struct eng_run *r)
 	const struct eng_op *op = eng_op(r->opcode);
 
 	r->byte_cnt = 0;
+	r->format = CQE_FORMAT_NO_DATA;
 	if (!eng_accepts(r->transport, r->opcode)) {
 		r->why = ENG_W_OPCODE;
 		return ENG_FAILED;
@@ -182,6 +183,8 @@ static void advance(struct eng_run *r)
 		sq_drain(r);
 }
 
+static bool sq_fail_run(struct eng_run *r, enum eng_why why);
+
 /*
  * End a WQE: write its CQE and advance. False: the CQ's lock could not be taken; the CQE is owed
  * (hw_qp.sq_out) and the WQE is not executed again.
@@ -205,9 +208,16 @@ static bool complete(struct eng_run *r, enum eng_why why)
 			cqe_set_error(&c, why);
 		else
 			LAYOUT_SET(cqe64, c.b, byte_cnt, r->byte_cnt);
+		if (!why && __builtin_expect(r->format, 0))
+			memcpy(cqe_data(&c, r->format), r->answer, r->byte_cnt);
 		rc = cq_push(r->s, qp->cqn_snd, &c, why != ENG_W_NONE);
 	}
-	if (rc == -ETIMEDOUT) {
+	if (rc == -ETIMEDOUT || rc == -EAGAIN) {
+		/* Nobody keeps the answer for the CQE that is owed: it goes to memory. */
+		enum eng_why lost = !why && r->format ? rc_place_answer(r) : ENG_W_NONE;
+
+		if (lost)
+			return sq_fail_run(r, lost);
 		qp->locked_since = eng_clock();
 		qp->sq_out_len = r->byte_cnt;
 		qp->sq_out = 1 + why;
@@ -331,6 +341,7 @@ static bool step(struct eng_run *r, uint32_t pi)
 		return false;
 	}
 	if (qp->sq_out) { /* the WQE was executed before: only its CQE is owed */
+		r->format = CQE_FORMAT_NO_DATA;
 		r->byte_cnt = qp->sq_out_len;
 		return complete(r, (enum eng_why)(qp->sq_out - 1));
 	}

@@ -258,6 +258,38 @@ static void setup_moderated_count(struct scene *x)
 	eng_cq_moderate(seg_of(x), x->b->cq.cqn, 0xfff | 2 * HW_CQ_MOD_COUNT);
 }
 
+static void setup_data_32(struct scene *x)
+{
+	x->b->hw->resp_data = CQE_FORMAT_DATA_32;
+}
+
+/* The buffer that the CQ has, with half as many CQEs of twice the size. */
+static void setup_data_64(struct scene *x)
+{
+	struct t_cq *cq = &x->b->cq;
+
+	cq->hw->cqe_bytes = 128;
+	cq->cqe_bytes = 128;
+	cq->hw->log_size = --cq->log_size;
+	x->b->hw->resp_data = CQE_FORMAT_DATA_64;
+}
+
+/* Each CQE that is there has its payload. */
+static void check_data(struct scene *x, bool whole)
+{
+	struct t_cq look = x->b->cq;
+	uint8_t bit = x->b->hw->resp_data == CQE_FORMAT_DATA_64 ? MLX5_INLINE_SCATTER_64
+								: MLX5_INLINE_SCATTER_32;
+	struct mlx5_cqe64 *c;
+
+	while ((c = t_poll(&look))) {
+		assert_true(c->op_own & bit);
+		assert_int_equal(*(const char *)(bit == MLX5_INLINE_SCATTER_64 ? c - 1 : c), 'x');
+	}
+	assert_int_equal(x->b->mem[0], 0);
+	check_send(x, whole);
+}
+
 static void setup_rtr(struct scene *x)
 {
 	atomic_store(&x->b->hw->state, PRM_QP_STATE_RTR);
@@ -546,6 +578,8 @@ static void check_sq_drain(struct scene *x, bool whole)
 
 const struct scenario scenarios[] = {
 	{"send", PRM_ST_RC, false, NULL, send_one, check_send},
+	{"send into its CQE", PRM_ST_RC, false, setup_data_32, send_one, check_data},
+	{"send into its CQE of 128 bytes", PRM_ST_RC, true, setup_data_64, send_one, check_data},
 	{"send on UC", PRM_ST_UC, false, NULL, send_one, check_send},
 	{"datagram", PRM_ST_UD, false, NULL, send_datagram, check_send},
 	{"send, moderated", PRM_ST_RC, false, setup_moderated, send_one, check_send},

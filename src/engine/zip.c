@@ -45,12 +45,13 @@ const uint8_t *zip_kept(const struct seg *s, const struct hw_cq *cq, uint32_t in
 	return (atomic_load(&e->index) - index) & 0xffffff ? NULL : e->b;
 }
 
-/* Only completions of received messages are compressed. */
+/* Only completions of received messages are compressed, and none with a payload. */
 static bool is_receive(const uint8_t *b)
 {
 	uint64_t opcode = LAYOUT_GET(cqe64, b, opcode);
 
-	return opcode >= CQE_RESP_WR_IMM && opcode <= CQE_RESP_SEND_INV;
+	return opcode >= CQE_RESP_WR_IMM && opcode <= CQE_RESP_SEND_INV &&
+	       LAYOUT_GET(cqe64, b, format) == CQE_FORMAT_NO_DATA;
 }
 
 /*

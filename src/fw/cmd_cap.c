@@ -84,6 +84,8 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(log_dma_mmo_max_size, HW_LOG_MAX_MMO);
 	CAP(general_obj_types, fw_gobj_types(k));
 	CAP(cqe_128_always, c->cqe_128_always);
+	CAP(sctr_data_cqe, 1);
+	CAP(dc_req_scat_data_cqe, 1);
 	CAP(cqe_compression, 1);
 	CAP(cqe_compression_128, 1);
 	CAP(mini_cqe_resp_stride_index, 1);

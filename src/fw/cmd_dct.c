@@ -17,6 +17,7 @@
 #include "wire/prm/dct.h"
 #include "wire/prm/eq.h"
 #include "wire/prm/qp.h"
+#include "wire/wqe/cqe.h"
 
 #define DCTC(f) LAYOUT_GET(dctc, dctc, f)
 
@@ -107,6 +108,8 @@ enum fw_r fw_cmd_create_dct(struct fw_call *k)
 	dct->rae = (uint8_t)DCTC(rae);
 	dct->atomic_mode = (uint8_t)DCTC(atomic_mode);
 	dct->min_rnr_nak = (uint8_t)DCTC(min_rnr_nak);
+	if (DCTC(cs_res) == PRM_CS_RES_DATA64)
+		dct->resp_data = CQE_FORMAT_DATA_64;
 	atomic_store(&dct->async.evq, SEG_NONE);
 	memcpy(dct->qpc, dctc, LAYOUT_SZ(dctc));
 	agree_on_ece(k, dct);

@@ -18,6 +18,7 @@
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
 #include "wire/prm/xrq.h"
+#include "wire/wqe/cqe.h"
 
 static void qp_stop(void *e)
 {
@@ -191,6 +192,14 @@ uint32_t fw_ece(uint32_t asked)
 	return MIN(asked >> ECE_VERSION_SHIFT, ECE_VERSION) << ECE_VERSION_SHIFT;
 }
 
+/* Where short payloads go; other values than the known ones ask for nothing (inferred). */
+static uint8_t data_format(uint64_t cs, uint64_t data32, uint64_t data64)
+{
+	return cs == data32   ? CQE_FORMAT_DATA_32
+	       : cs == data64 ? CQE_FORMAT_DATA_64
+			      : CQE_FORMAT_NO_DATA;
+}
+
 enum fw_r fw_cmd_create_qp(struct fw_call *k)
 {
 	uint32_t ece = LAYOUT_GET32(create_qp_in, k->in, ece);
@@ -225,6 +234,8 @@ enum fw_r fw_cmd_create_qp(struct fw_call *k)
 	qp->rq_log_size = (uint32_t)QPC(log_rq_size);
 	qp->rq_log_stride = (uint32_t)QPC(log_rq_stride) + 4;
 	qp->sq_log_size = (uint32_t)QPC(log_sq_size);
+	qp->req_data = data_format(QPC(cs_req), PRM_CS_REQ_DATA32, PRM_CS_REQ_DATA64);
+	qp->resp_data = data_format(QPC(cs_res), PRM_CS_RES_DATA32, PRM_CS_RES_DATA64);
 	qp->mem = at.mem;
 	qp->rq_va = at.rq_va;
 	qp->sq_va = at.sq_va;

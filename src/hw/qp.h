@@ -85,7 +85,9 @@ struct hw_qp {
 	uint32_t qkey;
 	uint8_t rre, rwe, rae, atomic_mode;
 	uint8_t retry_count, rnr_retry, min_rnr_nak;
-	uint8_t port_num;           /* of the HCA, as set in INIT; a migration does not change it */
+	uint8_t port_num; /* of the HCA, as set in INIT; a migration does not change it */
+	/* [fw] CQE_FORMAT_DATA_*: how CQEs hold short answers to requests, and short SENDs */
+	uint8_t req_data, resp_data;
 	uint32_t qos_req, qos_resp; /* [fw] scheduling elements (SEG_T_OBJ); 0: none */
 	uint32_t ece; /* [fw] the agreed options of enhanced connection establishment */
 	uint32_t mmo; /* [fw] the send queue may copy memory (qpc_ext.mmo) */

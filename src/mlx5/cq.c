@@ -92,6 +92,11 @@ int mlx5_cq_ts_check(const struct uv_cq *cq)
 	return m && m->real_time ? uv_no(-EOPNOTSUPP, "real time stamps: the capability is 0") : 0;
 }
 
+uint32_t mlx5_cqe_size(const struct uv_cq *cq)
+{
+	return cq ? ((const struct mlx5_cq *)cq->obj.drv)->cqe_size : 128;
+}
+
 /* cqe_sz_to_mlx_sz() of the kernel's include/linux/mlx5/cq.h */
 static enum prm_cqe_sz cqe_sz(uint32_t bytes, bool pad)
 {

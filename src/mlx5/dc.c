@@ -12,6 +12,7 @@
 #include "util/heap.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/dct.h"
+#include "wire/prm/qp.h"
 
 static bool mask_is(uint32_t mask, uint32_t must, uint32_t may)
 {
@@ -61,6 +62,8 @@ int mlx5_create_dct(struct uv_qp *qp, uint32_t create_flags, const struct mlx5_i
 	LAYOUT_SET(dctc, m->dctc, dc_access_key, cmd->access_key);
 	LAYOUT_SET(dctc, m->dctc, user_index, cmd->uidx & 0xffffff);
 	LAYOUT_SET(dctc, m->dctc, ece, cmd->ece_options);
+	if (cmd->flags & MLX5_QP_FLAG_SCATTER_CQE && mlx5_cqe_size(qp->recv_cq) == 128)
+		LAYOUT_SET(dctc, m->dctc, cs_res, PRM_CS_RES_DATA64); /* create_dct() */
 	qp->obj.drv = m;
 	r = uv_udata_out(u, &resp, MIN(u->outlen, sizeof(resp)));
 	if (r < 0)

@@ -65,6 +65,7 @@ static int query_device_resp(const struct fw_caps *c, struct uv_udata *u)
 	resp.flags |= MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_COMP;
 	if (c->cqe_128_always)
 		resp.flags |= MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD;
+	resp.flags |= MLX5_IB_QUERY_DEV_RESP_FLAGS_SCAT2CQE_DCT;
 	resp.dci_streams_caps.max_log_num_concurent = HW_LOG_MAX_DCI_STREAMS;
 	resp.dci_streams_caps.max_log_num_errored = HW_LOG_MAX_DCI_ERRORED;
 	return uv_udata_out(u, &resp, resp.response_length);

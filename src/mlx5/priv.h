@@ -215,6 +215,8 @@ int mlx5_resize_cq(struct uv_cq *cq, uint32_t cqe, struct uv_udata *u);
 #define MLX5_MAX_CQ_PERIOD 0xfff
 /* -EOPNOTSUPP: QPs and WQs of this device cannot use the CQ's timestamps. NULL: no CQ. */
 int mlx5_cq_ts_check(const struct uv_cq *cq);
+/* Bytes of a CQE; 128 without a CQ, as mlx5_ib_get_cqe_size() says. */
+uint32_t mlx5_cqe_size(const struct uv_cq *cq);
 int mlx5_modify_cq(struct uv_cq *cq, uint16_t count, uint16_t period);
 int mlx5_destroy_cq(struct uv_cq *cq);
 

@@ -58,7 +58,7 @@ static int qp_request_check(const struct uv_context *ctx, uint32_t qp_type,
 		return uv_no(-EOPNOTSUPP, "DCT and DCI are of type IBV_QPT_DRIVER");
 	if (qp_type == IBV_QPT_DRIVER && dc != MLX5_QP_FLAG_TYPE_DCT && dc != MLX5_QP_FLAG_TYPE_DCI)
 		return uv_no(-EINVAL, "IBV_QPT_DRIVER is either a DCT or a DCI");
-	/* Scattering data into CQEs is a request that may be ignored. */
+	/* Flags of scatter to CQE are for any type, and ignored where they mean nothing. */
 	flags = cmd->flags & ~(uint32_t)(MLX5_QP_FLAG_SCATTER_CQE | MLX5_QP_FLAG_ALLOW_SCATTER_CQE);
 	flags &= ~(dc | MLX5_QP_FLAG_DCI_STREAM);
 	if (flags & ~(uint32_t)(MLX5_QP_FLAG_SIGNATURE | MLX5_QP_FLAG_BFREG_INDEX |
@@ -114,6 +114,23 @@ static uint32_t qp_log2_of(uint32_t pow2)
 	return (uint32_t)__builtin_ctz(pow2);
 }
 
+/* create_user_qp(), configure_requester_scat_cqe() */
+static void scatter_to_cqe(void *qpc, const struct uv_qp *qp, uint32_t flags)
+{
+	bool rc = qp->qp_type == IBV_QPT_RC, dci = qp->qp_type == IBV_QPT_DRIVER;
+
+	if (!(flags & MLX5_QP_FLAG_SCATTER_CQE))
+		return;
+	if (rc || qp->qp_type == IBV_QPT_UC)
+		LAYOUT_SET(qpc, qpc, cs_res,
+			   mlx5_cqe_size(qp->recv_cq) == 128 ? PRM_CS_RES_DATA64
+							     : PRM_CS_RES_DATA32);
+	if ((rc || dci) && (flags & MLX5_QP_FLAG_ALLOW_SCATTER_CQE || qp->sq_sig_all))
+		LAYOUT_SET(qpc, qpc, cs_req,
+			   mlx5_cqe_size(qp->send_cq) == 128 ? PRM_CS_REQ_DATA64
+							     : PRM_CS_REQ_DATA32);
+}
+
 static void qp_qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 			const struct mlx5_ib_create_qp *cmd)
 {
@@ -123,6 +140,7 @@ static void qp_qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp 
 	LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
 	LAYOUT_SET(qpc, qpc, wq_signature, !!(cmd->flags & MLX5_QP_FLAG_SIGNATURE));
 	LAYOUT_SET(qpc, qpc, uar_page, m->uar);
+	scatter_to_cqe(qpc, qp, cmd->flags);
 	if (qp->qp_type == IBV_QPT_DRIVER && cmd->flags & MLX5_QP_FLAG_DCI_STREAM) {
 		LAYOUT_SET(qpc, qpc, log_num_dci_stream_channels,
 			   cmd->dci_streams.log_num_concurent & 0x1f);

@@ -160,7 +160,8 @@ static void test_query_device(void **state)
 	assert_int_equal(resp.timestamp_mask, INT64_MAX);
 	assert_int_equal(uhw.response_length, 102);
 	assert_int_equal(uhw.flags, MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_PAD |
-					    MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_COMP);
+					    MLX5_IB_QUERY_DEV_RESP_FLAGS_CQE_128B_COMP |
+					    MLX5_IB_QUERY_DEV_RESP_FLAGS_SCAT2CQE_DCT);
 	assert_int_equal(uhw.cqe_comp_caps.max_num, 32);
 	assert_int_equal(uhw.cqe_comp_caps.supported_format,
 			 MLX5_IB_CQE_RES_FORMAT_HASH | MLX5_IB_CQE_RES_FORMAT_CSUM |

@@ -30,8 +30,8 @@ static struct mlx5_ib_create_qp qp_request(const struct verbs *v)
 	};
 }
 
-static int create_qp(struct verbs *v, const struct mlx5_ib_create_qp *uhw, size_t uhwlen,
-		     uint8_t type, uint32_t max_recv_wr, struct qp *qp)
+static int create_qp_sig(struct verbs *v, const struct mlx5_ib_create_qp *uhw, size_t uhwlen,
+			 uint8_t type, uint32_t max_recv_wr, bool sig_all, struct qp *qp)
 {
 	struct ib_uverbs_create_qp cmd = {
 		.pd_handle = v->pd,
@@ -42,6 +42,7 @@ static int create_qp(struct verbs *v, const struct mlx5_ib_create_qp *uhw, size_
 		.max_send_sge = 1,
 		.max_recv_sge = 1,
 		.max_inline_data = 64,
+		.sq_sig_all = sig_all,
 		.qp_type = type,
 	};
 	struct test_write w = {
@@ -57,6 +58,12 @@ static int create_qp(struct verbs *v, const struct mlx5_ib_create_qp *uhw, size_
 	qp->handle = qp->resp.qp_handle;
 	qp->qpn = qp->resp.qpn;
 	return r;
+}
+
+static int create_qp(struct verbs *v, const struct mlx5_ib_create_qp *uhw, size_t uhwlen,
+		     uint8_t type, uint32_t max_recv_wr, struct qp *qp)
+{
+	return create_qp_sig(v, uhw, uhwlen, type, max_recv_wr, false, qp);
 }
 
 static void qp_open(struct verbs *v, struct qp *qp, uint8_t type)
@@ -99,6 +106,53 @@ static void test_qp_becomes_a_firmware_qp(void **state)
 	assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_CQ, qp.cq), 0);
 	assert_int_equal(test_owned(v.e, SEG_T_QP), 0);
 	assert_int_equal(test_owned(v.e, SEG_T_UMEM), 0);
+	verbs_close(&v);
+}
+
+/* create_user_qp() and configure_requester_scat_cqe() of mlx5_ib */
+static void test_scatter_to_cqe_is_the_firmwares(void **state)
+{
+	const uint32_t on = MLX5_QP_FLAG_SCATTER_CQE, allow = MLX5_QP_FLAG_ALLOW_SCATTER_CQE;
+	const struct {
+		uint8_t type;
+		bool sig_all;
+		uint32_t flags, cqe_size, req, res;
+	} rows[] = {
+		{IBV_QPT_RC, false, on, 64, 0, PRM_CS_RES_DATA32},
+		{IBV_QPT_RC, false, on, 128, 0, PRM_CS_RES_DATA64},
+		{IBV_QPT_RC, true, on, 64, PRM_CS_REQ_DATA32, PRM_CS_RES_DATA32},
+		{IBV_QPT_RC, true, on, 128, PRM_CS_REQ_DATA64, PRM_CS_RES_DATA64},
+		{IBV_QPT_RC, false, on | allow, 64, PRM_CS_REQ_DATA32, PRM_CS_RES_DATA32},
+		{IBV_QPT_RC, true, allow, 64, 0, 0},
+		{IBV_QPT_RC, true, 0, 64, 0, 0},
+		{IBV_QPT_UC, true, on | allow, 64, 0, PRM_CS_RES_DATA32},
+		{IBV_QPT_UD, true, on | allow, 128, 0, 0},
+	};
+	struct verbs v;
+
+	verbs_open(&v, *state);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct hw_qp *hw;
+		struct mlx5_ib_create_cq cq;
+		struct mlx5_ib_create_qp uhw;
+		struct qp qp = {0};
+
+		cq = cq_request(&v);
+		cq.cqe_size = rows[i].cqe_size;
+		assert_int_equal(create_cq(&v, &cq, 31, &qp.cq, &qp.cqn), 0);
+		uhw = qp_request(&v);
+		uhw.flags = MLX5_QP_FLAG_UAR_PAGE_INDEX | rows[i].flags;
+		assert_int_equal(
+			create_qp_sig(&v, &uhw, sizeof(uhw), rows[i].type, 8, rows[i].sig_all, &qp),
+			0);
+		hw = hw_qp(&v.e->seg, qp.qpn);
+		assert_int_equal(LAYOUT_GET(qpc, hw->qpc, cs_req), rows[i].req);
+		assert_int_equal(LAYOUT_GET(qpc, hw->qpc, cs_res), rows[i].res);
+		assert_int_equal(hw->req_data, rows[i].req & 0xf);
+		assert_int_equal(hw->resp_data, rows[i].res);
+		assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_QP, qp.handle), 0);
+		assert_int_equal(destroy(&v, IB_USER_VERBS_CMD_DESTROY_CQ, qp.cq), 0);
+	}
 	verbs_close(&v);
 }
 
@@ -513,6 +567,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, test_setup, test_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_qp_becomes_a_firmware_qp),
+		T(test_scatter_to_cqe_is_the_firmwares),
 		T(test_bad_qps_leave_nothing),
 		T(test_attributes_come_back),
 		T(test_atomics_are_allowed_with_resources),

@@ -747,6 +747,18 @@ class Decode(Why):
             self.assertEqual(parts[0]['meanings'][0]['name'], syndrome)
             self.assertIn(wc, parts[0]['meanings'][0]['wc_status'])
 
+    def test_payloads_in_completions(self):
+        cqe = bytearray(64)
+        cqe[:8], cqe[47], cqe[59], cqe[63] = b'payload!', 8, 0x40, 0x24
+        part, = self.parts(cqe.hex(' ', 4), '--cqe')
+        self.assertEqual(part['note'], 'the first 32 bytes are the payload (scatter to CQE)')
+        self.assertEqual(self.fields(part)['byte_cnt'], 8)
+        self.assertFalse(self.fields(part).get('wqe_id'))
+        cqe[:8], cqe[63] = bytes(8), 0x28
+        part, = self.parts((b'payload!' + bytes(56) + cqe).hex(' ', 4), '--cqe')
+        self.assertEqual(part['note'], 'the payload is in the 64 bytes in front (scatter to CQE)')
+        self.assertEqual(self.fields(part)['byte_cnt'], 8)
+
     def test_on_one_line_with_its_message(self):
         line = 'mlx5: host: got completion with error: ' + ' '.join(['00000000'] * 13) + \
             ' 00008716 0a000041 0003c1d3\n'

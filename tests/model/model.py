@@ -29,6 +29,7 @@ class Model(Transport):
         self.mem = bytearray(pattern(0, ARENA))
         self.objs, self.gone = {}, {}
         self.lines, self.events, self.fired, self.scrubs = [], [], [], []
+        self.unpolled = []
         self.counters = {}
 
     def get(self, name):
@@ -45,6 +46,7 @@ class Model(Transport):
     def step(self, step):
         """The lines of this step; then what is to be awaited, and memory to be made defined."""
         self.lines, self.events, self.fired, self.scrubs = [], [], [], []
+        self.unpolled = []
         rc = getattr(self, 'do_' + step.verb)(step.args, step.wrs) or 0
         self.progress()
         for off, n in self.scrubs:

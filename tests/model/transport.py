@@ -146,12 +146,31 @@ class Transport:
         """These bytes are read: nobody else may write them meanwhile."""
         if any(off < o + m and o < off + n for o, m in self.scrubs):
             raise Undefined('bytes that an error has left undefined')
+        self.touches(off, n)
         self.sources.append((off, n))
 
     def writes(self, off, n):
         if any(off < o + m and o < off + n for o, m in self.sources if m and n):
             raise Undefined('a message that overlaps itself')
+        self.touches(off, n)
         self.sources.append((off, n))
+
+    def touches(self, off, n):
+        """
+        A short payload lies in its CQE (scatter to CQE, which libmlx5 asks for), and comes into memory
+        when the program polls, at the end of the step. Until then that memory is not looked at.
+        """
+        if n and any(off < o + m and o < off + n for o, m in self.unpolled):
+            raise Undefined('memory of a completion that nobody has polled')
+
+    def in_cqe(self, qp, wr, data, answer=False):
+        """Of QPs of mlx5_ib, with CQEs of 64 bytes (create_user_qp())."""
+        if len(data) > 32 or qp.type not in (('RC',) if answer else ('RC', 'UC')) or answer and not qp.all:
+            return
+        left = len(data)
+        for _, off, n in wr['list']:
+            self.unpolled.append((off, min(n, left)))
+            left -= min(n, left)
 
     def execute(self, q, wr):
         op, self.sources = wr['op'], []
@@ -387,6 +406,8 @@ class Transport:
 
     def scatter_answer(self, q, wr):
         error = self.scatter(wr, wr['answer'], q.pd, q.mtu)
+        if not error:
+            self.in_cqe(q, wr, wr['answer'], answer=True)
         return error or SUCCESS
 
     def send(self, q, to, wr, data, srq, rq, cq, pd):
@@ -416,6 +437,7 @@ class Transport:
         inv = None
         if wr['op'] == 'SEND_INV':
             inv = f'{obj.name}:{tag}'
+        self.in_cqe(to, recv, data)
         self.received(to, cq, recv, SUCCESS, wr, len=len(data), inv=inv)
         return SUCCESS
 

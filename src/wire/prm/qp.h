@@ -311,6 +311,21 @@ LAYOUT_ENUM(prm_pm_state, PRM_V_PM_STATE)
 	V(PRM_QP_RQ, NONE, 3)
 LAYOUT_ENUM(prm_qp_rq_type, PRM_V_QP_RQ_TYPE)
 
+/*
+ * qpc.cs_res, cs_req and dctc.cs_res: short payloads go into CQEs (MLX5_RES_SCAT_DATA32_CQE and
+ * MLX5_REQ_* of Linux mlx5_ib.h). A DCT has no DATA32 (UCT_IB_MLX5_DCTC_CS_RES_NA of UCX).
+ */
+#define PRM_V_QP_CS_RES(V)       \
+	V(PRM_CS_RES, NONE, 0)   \
+	V(PRM_CS_RES, DATA32, 1) \
+	V(PRM_CS_RES, DATA64, 2)
+LAYOUT_ENUM(prm_qp_cs_res, PRM_V_QP_CS_RES)
+#define PRM_V_QP_CS_REQ(V)          \
+	V(PRM_CS_REQ, NONE, 0)      \
+	V(PRM_CS_REQ, DATA32, 0x11) \
+	V(PRM_CS_REQ, DATA64, 0x22)
+LAYOUT_ENUM(prm_qp_cs_req, PRM_V_QP_CS_REQ)
+
 #define PRM_V_QP_ATOMIC_MODE(V)      \
 	V(PRM_ATOMIC, IB_COMP, 1)    \
 	V(PRM_ATOMIC, ONLY_8B, 2)    \
@@ -322,13 +337,15 @@ LAYOUT_ENUM(prm_qp_rq_type, PRM_V_QP_RQ_TYPE)
 	V(PRM_ATOMIC, UP_TO_256B, 8)
 LAYOUT_ENUM(prm_qp_atomic_mode, PRM_V_QP_ATOMIC_MODE)
 
-#define PRM_NAMED_QP(N)                    \
-	N(qpc, state, PRM_V_QP_STATE)      \
-	N(qpc, st, PRM_V_ST)               \
-	N(qpc, pm_state, PRM_V_PM_STATE)   \
-	N(qpc, rq_type, PRM_V_QP_RQ_TYPE)  \
-	N(qpc, ts_format, PRM_V_TS_FORMAT) \
-	N(qpc, mtu, IB_V_MTU)              \
-	N(qpc, atomic_mode, PRM_V_QP_ATOMIC_MODE)
+#define PRM_NAMED_QP(N)                           \
+	N(qpc, state, PRM_V_QP_STATE)             \
+	N(qpc, st, PRM_V_ST)                      \
+	N(qpc, pm_state, PRM_V_PM_STATE)          \
+	N(qpc, rq_type, PRM_V_QP_RQ_TYPE)         \
+	N(qpc, ts_format, PRM_V_TS_FORMAT)        \
+	N(qpc, mtu, IB_V_MTU)                     \
+	N(qpc, atomic_mode, PRM_V_QP_ATOMIC_MODE) \
+	N(qpc, cs_req, PRM_V_QP_CS_REQ)           \
+	N(qpc, cs_res, PRM_V_QP_CS_RES)
 
 #endif

@@ -36,11 +36,23 @@
 	F(cqe64, se, 0x1fe, 1)              \
 	F(cqe64, owner, 0x1ff, 1)
 LAYOUT(cqe64, 0x40, CQE_L_cqe64)
-/* cqe64.format. The other formats have inline data, which this device does not use. */
+/*
+ * cqe64.format. DATA_32: the payload stands in the first 32 bytes of cqe64, in place of the fields
+ * there; DATA_64: in the 64 bytes in front of cqe64, the first half of a CQE of 128 bytes
+ * (MLX5_INLINE_SCATTER_32 and _64 of <infiniband/mlx5dv.h>).
+ */
 #define CQE_V_FORMAT(V)           \
 	V(CQE_FORMAT, NO_DATA, 0) \
+	V(CQE_FORMAT, DATA_32, 1) \
+	V(CQE_FORMAT, DATA_64, 2) \
 	V(CQE_FORMAT, COMPRESSED, 3)
 LAYOUT_ENUM(cqe_format, CQE_V_FORMAT)
+#define CQE_DATA_MAX 64
+/* The bytes of payload that a CQE of that format holds. */
+static inline uint32_t cqe_format_room(uint32_t format)
+{
+	return format == CQE_FORMAT_DATA_32 ? 32 : format == CQE_FORMAT_DATA_64 ? CQE_DATA_MAX : 0;
+}
 
 /*
  * A mini CQE in a compressed session; cqe64.format selects the layout (struct mlx5_mini_cqe8 of
