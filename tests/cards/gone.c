@@ -173,15 +173,15 @@ void gone_group(void)
 {
 	static const enum op ops[] = {WRITE, READ, FAA};
 
-	for (size_t i = 0; i < COUNT(ops); i++) {
-		for (enum end_of how = KILLED; how <= CLOSED; how++) {
-			one(gone_order, how, ops[i], true);
-			one(gone_order, how, ops[i], false);
-		}
-		one(gone_live, DEREGISTERED, ops[i], true);
-		one(gone_live, DESTROYED, ops[i], true);
-		one(gone_live, DESTROYED, ops[i], false);
-		one(gone_live, STOPPED, ops[i], true);
-		one(gone_live, STOPPED, ops[i], false);
+	for (enum end_of how = KILLED; how <= CLOSED; how++)
+		for (int newer = 0; newer < 2; newer++)
+			one(gone_order, how, ops[how % COUNT(ops)], newer);
+	for (int newer = 0; newer < 2; newer++) {
+		one(gone_order, KILLED, READ, newer);
+		one(gone_live, DESTROYED, ops[1 + newer], newer);
+		one(gone_live, STOPPED, ops[newer], newer);
 	}
+	one(gone_live, DEREGISTERED, WRITE, true);
+	one(gone_live, DEREGISTERED, FAA, true);
+	one(gone_live, DESTROYED, WRITE, true);
 }

@@ -30,9 +30,9 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } groups[] = {
+	{"counters", counters_group}, /* first: files may show what was before */
 	{"own", own_group},           {"refused", refused_group}, {"keys", keys_group},
-	{"counters", counters_group}, {"record", record_group},   {"dead", dead_group},
-	{"gone", gone_group},
+	{"record", record_group},     {"dead", dead_group},       {"gone", gone_group},
 };
 
 const char *text(const char *format, ...)
