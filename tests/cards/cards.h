@@ -41,6 +41,7 @@ struct adapter {
 	bool ethernet, mlx5;
 };
 extern struct adapter ad;
+extern int patience; /* seconds */
 
 /* ---- what is said */
 

@@ -2,9 +2,10 @@
 /*
  * Compares this machine's first adapter with what was measured on cards.
  *
- *   cards [-r] [-s] [GROUP...]   all groups, or these
+ *   cards [-r] [-s] [-p SECONDS] [GROUP...]   all groups, or these
  *   -r  print rows for tests/oracle: the fact and its variant, a tab, what is seen here
  *   -s  print each fact's source as well
+ *   -p SECONDS  wait so long for what does not come; 120, which only a hang reaches
  *
  * Status: 1 if something differs, 77 if there is no adapter.
  */
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 
 struct adapter ad;
+int patience = 120;
 static bool rows, sources;
 static unsigned int checks, differ, skipped;
 
@@ -127,9 +129,11 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "rs")) != -1) {
+	while ((c = getopt(argc, argv, "rsp:")) != -1) {
 		rows |= c == 'r';
 		sources |= c == 's';
+		if (c == 'p')
+			patience = atoi(optarg);
 	}
 	if (!open_adapter()) {
 		printf("skipped: there is no adapter\n");

@@ -9,8 +9,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define HANGS 120 /* seconds */
-
 const char *const op_names[] = {"WRITE", "WRITE_IMM", "READ", "SEND", "SEND_IMM", "CAS", "FAA"};
 const char *const transport_names[] = {"RC", "UC", "XRC"};
 
@@ -265,7 +263,7 @@ void post_receive(const struct pair *p, uint32_t len)
 struct ibv_wc next_wc(struct ibv_cq *cq)
 {
 	struct ibv_wc wc = {.status = (enum ibv_wc_status)NONE};
-	time_t end = time(NULL) + HANGS;
+	time_t end = time(NULL) + patience;
 	int n;
 
 	while (!(n = ibv_poll_cq(cq, 1, &wc)) && time(NULL) < end)
@@ -325,7 +323,7 @@ const char *events(const struct pair *p, bool wait)
 	struct pollfd fd = {.fd = ad.ctx->async_fd, .events = POLLIN};
 	const char *all = "";
 
-	while (poll(&fd, 1, wait && !*all ? HANGS * 1000 : 0) == 1) {
+	while (poll(&fd, 1, wait && !*all ? patience * 1000 : 0) == 1) {
 		struct ibv_async_event ev;
 
 		NEED(!ibv_get_async_event(ad.ctx, &ev));

@@ -10,8 +10,6 @@
 #include <sched.h>
 #include <time.h>
 
-#define HANGS 120 /* seconds */
-
 enum { WQES = 64, WQE_BYTES = 64 };
 
 struct queue {
@@ -100,7 +98,7 @@ static const char *look(struct queue *q, uint16_t base)
 /* `n` CQEs, and those that are there behind them. */
 static const char *cqes(struct queue *q, uint16_t base, int n)
 {
-	time_t end = time(NULL) + HANGS;
+	time_t end = time(NULL) + patience;
 	const char *all = "", *one;
 
 	while (n > 0 && time(NULL) < end) {
@@ -119,7 +117,7 @@ static const char *cqes(struct queue *q, uint16_t base, int n)
 
 static void wait_err(const struct queue *q)
 {
-	time_t end = time(NULL) + HANGS;
+	time_t end = time(NULL) + patience;
 
 	while (state_of(q->p.a.qp) != IBV_QPS_ERR && time(NULL) < end)
 		sched_yield();
