@@ -26,6 +26,7 @@
 #include "hw/port.h"
 #include "hw/evq.h"
 #include "hw/evsub.h"
+#include "hw/qctr.h"
 #include "subnet/subnet.h"
 #include "umad/umad.h"
 #include "util/cleanup.h"
@@ -577,12 +578,17 @@ static void refresh_counters(struct sup *sup, uint32_t hca_idx)
 		return;
 	snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, host->name);
 	for (uint32_t n = 0; n < hca->nports; n++) {
+		const struct hw_port *p = hw_port(&sup->seg, hca->port[n]);
+		const struct hw_qctr *set = p ? hw_qctr(&sup->seg, p->qctr) : NULL;
 		struct fab_counters c;
 		uint64_t sum = 0;
 
 		fab_pma_counters(&sup->seg, hca->port[n], &c);
 		for (uint32_t i = 0; i < HW_CTR_COUNT; i++)
 			sum += c.n[i];
+		/* A request that fails by itself sends no packet. */
+		for (uint32_t i = 0; set && i < HW_QC_COUNT; i++)
+			sum += atomic_load_explicit(&set->n[i], memory_order_relaxed);
 		if (sum != sup->shown[hca->port[n]] &&
 		    !fab_sysfs_update_counters(&sup->seg, hca->port[n], root, &c))
 			sup->shown[hca->port[n]] = sum;
@@ -595,10 +601,15 @@ static void refresh_counters(struct sup *sup, uint32_t hca_idx)
  */
 void sup_refresh_counters(struct sup *sup)
 {
+	uint32_t last = SEG_NONE; /* a crowd's files are mostly of one adapter */
+
 	for (uint32_t i = 0; i < sup->nfiles; i++) {
 		const struct seg_file *f = sup->files[i].probe < 0 ? NULL : seg_file(&sup->seg, i);
 
-		if (f && (f->kind == SEG_FILE_UVERBS || f->kind == SEG_FILE_UMAD))
-			refresh_counters(sup, f->hca);
+		if (!f || f->hca == last ||
+		    (f->kind != SEG_FILE_UVERBS && f->kind != SEG_FILE_UMAD))
+			continue;
+		refresh_counters(sup, f->hca);
+		last = f->hca;
 	}
 }

@@ -163,6 +163,11 @@ class Support(unittest.TestCase):
         doc = {(r[0].split(' ')[0], r[1], r[2]) for r in self.doc['Completions with error']}
         self.assertEqual(doc, set(engine_failures()))
 
+    def test_each_error_says_who_decided(self):
+        who = re.compile(r'(card|log|inferred|softhca alone|IBA [\w. ]+)(; (own number|0x\w\w inferred))?')
+        rows = self.doc['Completions with error']
+        self.assertEqual([r for r in rows if not who.fullmatch(r[3])], [])
+
     def test_events(self):
         raised = set()
         for folder in ('engine', 'fabric', 'fw', 'mlx5'):
