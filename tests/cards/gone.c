@@ -40,6 +40,7 @@ void gone_target(void)
 	struct ibv_mr *mr = NULL;
 	struct address me, peer;
 	struct pair p;
+	void *at;
 	char c;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -49,15 +50,12 @@ void gone_target(void)
 			      .va = (uintptr_t)p.b.mem,
 			      .gid = ad.gid,
 			      .lid = ad.port.lid};
-	for (int i = 0; i < REGIONS; i++) {
-		void *at = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-		NEED(at != MAP_FAILED);
+	at = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	NEED(at != MAP_FAILED);
+	for (int i = 0; i < REGIONS; i++)
 		mr = region(at, REGION_BYTES, ALL_RIGHTS);
-		me.newer = mr->rkey;
-		me.va_newer = (uintptr_t)at;
-	}
+	me.newer = mr->rkey;
+	me.va_newer = (uintptr_t)at;
 	NEED(write(3, &me, sizeof(me)) == sizeof(me));
 	NEED(read(3, &peer, sizeof(peer)) == sizeof(peer));
 	to_rts(p.b.qp, &slow, peer.qpn, peer.lid, &peer.gid);

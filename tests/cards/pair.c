@@ -232,7 +232,7 @@ static void fill(const struct pair *p, const struct request *r, struct ibv_send_
 		NEED(!ibv_get_srq_num(p->b.srq, &wr->qp_type.xrc.remote_srqn));
 }
 
-void post_all(const struct pair *p, const struct request *r, int n)
+int try_post(const struct pair *p, const struct request *r, int n)
 {
 	struct ibv_send_wr wr[DEPTH], *bad;
 
@@ -241,7 +241,12 @@ void post_all(const struct pair *p, const struct request *r, int n)
 		fill(p, &r[i], &wr[i]);
 		wr[i].next = i < n - 1 ? &wr[i + 1] : NULL;
 	}
-	NEED(!ibv_post_send(p->a.qp, wr, &bad));
+	return ibv_post_send(p->a.qp, wr, &bad);
+}
+
+void post_all(const struct pair *p, const struct request *r, int n)
+{
+	NEED(!try_post(p, r, n));
 }
 
 void post(const struct pair *p, const struct request *r)
