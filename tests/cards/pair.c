@@ -325,9 +325,11 @@ const char *events(const struct pair *p, bool wait)
 	} names[] = {{IBV_EVENT_QP_FATAL, "QP_FATAL"},
 		     {IBV_EVENT_QP_REQ_ERR, "REQ_ERR"},
 		     {IBV_EVENT_QP_ACCESS_ERR, "ACCESS_ERR"}};
+	static bool silent; /* an adapter that did not say it once is not waited for again */
 	struct pollfd fd = {.fd = ad.ctx->async_fd, .events = POLLIN};
 	const char *all = "";
 
+	wait &= !silent;
 	while (poll(&fd, 1, wait && !*all ? patience * 1000 : 0) == 1) {
 		struct ibv_async_event ev;
 
@@ -341,6 +343,7 @@ const char *events(const struct pair *p, bool wait)
 					   names[i].name);
 		ibv_ack_async_event(&ev);
 	}
+	silent |= wait && !*all;
 	return *all ? all : "none";
 }
 

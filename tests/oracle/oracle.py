@@ -35,7 +35,7 @@ class Family:
 ETHERNET = ('--link', 'eth', '--mtu', '4200')
 ADDRESSES = ('--ip', 'h1=127.1.0.1,fd00:7::1')
 # Its other groups are of mlx5 alone.
-CARDS = ['-r', 'own', 'refused', 'keys', 'dead', 'gone']
+CARDS = ['-r', '-p', '10', 'own', 'refused', 'keys', 'dead', 'gone']
 # Netlink comes first and alone: objects that refused calls leave behind in rxe crash Linux 6.1 when it lists them
 # (nldev.c fill_res_cq_entry). Others run side by side; rows of ucma do not, as their QPNs are the same (cm.c
 # cm_insert_remote_qpn).
