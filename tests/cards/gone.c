@@ -174,7 +174,7 @@ void gone_group(void)
 	for (enum end_of how = KILLED; how <= EXITED; how++)
 		for (int newer = 0; newer < 2; newer++)
 			one(gone_order, how, ops[how % COUNT(ops)], newer);
-	/* To a newer region: 12/0x81 on a loaded machine, where cards have 10/0x88. See README.md. */
+	/* Not to a newer region: 12/0x81 on a loaded machine, cards 10/0x88. See README.md. */
 	one(gone_order, CLOSED, WRITE, false);
 	for (int newer = 0; newer < 2; newer++) {
 		one(gone_order, KILLED, READ, newer);
