@@ -159,7 +159,8 @@ struct request {
 /* All of it right: `len` bytes from the start of a's memory to, or from, the start of b's. */
 struct request good(const struct pair *p, enum op op, uint32_t len);
 void post(const struct pair *p, const struct request *r);
-/* By one doorbell. */
+/* By one doorbell. The errno of a library that refuses it: */
+int try_post(const struct pair *p, const struct request *r, int n);
 void post_all(const struct pair *p, const struct request *r, int n);
 void post_receive(const struct pair *p, uint32_t len);
 

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-enum { REGIONS = 32, BEFORE = 100, AFTER = 300 };
+enum { REGIONS = 64, BEFORE = 100, AFTER = 300 };
 #define REGION_BYTES (4ul << 20)
 
 /* What the target does at a letter, or what is done to it. */
@@ -40,6 +40,7 @@ void gone_target(void)
 	struct ibv_mr *mr = NULL;
 	struct address me, peer;
 	struct pair p;
+	void *at;
 	char c;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -49,15 +50,12 @@ void gone_target(void)
 			      .va = (uintptr_t)p.b.mem,
 			      .gid = ad.gid,
 			      .lid = ad.port.lid};
-	for (int i = 0; i < REGIONS; i++) {
-		void *at = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-		NEED(at != MAP_FAILED);
+	at = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	NEED(at != MAP_FAILED);
+	for (int i = 0; i < REGIONS; i++)
 		mr = region(at, REGION_BYTES, ALL_RIGHTS);
-		me.newer = mr->rkey;
-		me.va_newer = (uintptr_t)at;
-	}
+	me.newer = mr->rkey;
+	me.va_newer = (uintptr_t)at;
 	NEED(write(3, &me, sizeof(me)) == sizeof(me));
 	NEED(read(3, &peer, sizeof(peer)) == sizeof(peer));
 	to_rts(p.b.qp, &slow, peer.qpn, peer.lid, &peer.gid);
@@ -173,9 +171,11 @@ void gone_group(void)
 {
 	static const enum op ops[] = {WRITE, READ, FAA};
 
-	for (enum end_of how = KILLED; how <= CLOSED; how++)
+	for (enum end_of how = KILLED; how <= EXITED; how++)
 		for (int newer = 0; newer < 2; newer++)
 			one(gone_order, how, ops[how % COUNT(ops)], newer);
+	/* Not to a newer region: 12/0x81 on a loaded machine, cards 10/0x88. See README.md. */
+	one(gone_order, CLOSED, WRITE, false);
 	for (int newer = 0; newer < 2; newer++) {
 		one(gone_order, KILLED, READ, newer);
 		one(gone_live, DESTROYED, ops[1 + newer], newer);

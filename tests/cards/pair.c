@@ -232,7 +232,7 @@ static void fill(const struct pair *p, const struct request *r, struct ibv_send_
 		NEED(!ibv_get_srq_num(p->b.srq, &wr->qp_type.xrc.remote_srqn));
 }
 
-void post_all(const struct pair *p, const struct request *r, int n)
+int try_post(const struct pair *p, const struct request *r, int n)
 {
 	struct ibv_send_wr wr[DEPTH], *bad;
 
@@ -241,7 +241,12 @@ void post_all(const struct pair *p, const struct request *r, int n)
 		fill(p, &r[i], &wr[i]);
 		wr[i].next = i < n - 1 ? &wr[i + 1] : NULL;
 	}
-	NEED(!ibv_post_send(p->a.qp, wr, &bad));
+	return ibv_post_send(p->a.qp, wr, &bad);
+}
+
+void post_all(const struct pair *p, const struct request *r, int n)
+{
+	NEED(!try_post(p, r, n));
 }
 
 void post(const struct pair *p, const struct request *r)
@@ -320,9 +325,11 @@ const char *events(const struct pair *p, bool wait)
 	} names[] = {{IBV_EVENT_QP_FATAL, "QP_FATAL"},
 		     {IBV_EVENT_QP_REQ_ERR, "REQ_ERR"},
 		     {IBV_EVENT_QP_ACCESS_ERR, "ACCESS_ERR"}};
+	static bool silent; /* an adapter that did not say it once is not waited for again */
 	struct pollfd fd = {.fd = ad.ctx->async_fd, .events = POLLIN};
 	const char *all = "";
 
+	wait &= !silent;
 	while (poll(&fd, 1, wait && !*all ? patience * 1000 : 0) == 1) {
 		struct ibv_async_event ev;
 
@@ -336,6 +343,7 @@ const char *events(const struct pair *p, bool wait)
 					   names[i].name);
 		ibv_ack_async_event(&ev);
 	}
+	silent |= wait && !*all;
 	return *all ? all : "none";
 }
 

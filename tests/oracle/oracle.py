@@ -34,8 +34,6 @@ class Family:
 
 ETHERNET = ('--link', 'eth', '--mtu', '4200')
 ADDRESSES = ('--ip', 'h1=127.1.0.1,fd00:7::1')
-# Its other groups are of mlx5 alone.
-CARDS = ['-r', 'own', 'refused', 'keys', 'dead', 'gone']
 # Netlink comes first and alone: objects that refused calls leave behind in rxe crash Linux 6.1 when it lists them
 # (nldev.c fill_res_cq_entry). Others run side by side; rows of ucma do not, as their QPNs are the same (cm.c
 # cm_insert_remote_qpn).
@@ -51,7 +49,6 @@ FAMILIES = [
     Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES,
            lane='ucma'),
     Family('umad', 'BUILD/tests/oracle/umad/oracle_umad', [], [], ADDRESSES, lane='umad'),
-    Family('cards', 'BUILD/tests/cards/cards', CARDS, CARDS, ADDRESSES, lane='cards'),
     # no answers of the kernel's adapter: what softhca does in the machine, beside what is wanted
     Family('ptrace', 'HERE/ptrace', ['BUILD', 'expect'], ['BUILD', 'measure'], lane='ptrace'),
 ]
