@@ -35,7 +35,7 @@ def children(pid):
     of = {}
     for p in filter(str.isdigit, os.listdir('/proc')):
         try:
-            with open(f'/proc/{p}/stat') as f:
+            with open(f'/proc/{p}/stat', errors='replace') as f:
                 of.setdefault(int(f.read().rsplit(')', 1)[1].split()[1]), []).append(int(p))
         except (FileNotFoundError, ProcessLookupError):
             pass
@@ -1370,7 +1370,7 @@ class Supervisor(Cli):
         refused = sum(1 for s in held[80:] if s.recv(1) == b'')
         self.assertEqual(refused, 20)
         def cpu():
-            with open(f'/proc/{self.pid}/stat') as f:
+            with open(f'/proc/{self.pid}/stat', errors='replace') as f:
                 return sum(int(x) for x in f.read().split()[13:15])
         used = cpu()
         time.sleep(0.3)  # the supervisor has nothing to do; other load can only lower its CPU time

@@ -211,7 +211,7 @@ class Private(Case):
 
 def stat(pid):
     try:
-        with open(f'/proc/{pid}/stat', encoding='utf-8') as f:
+        with open(f'/proc/{pid}/stat', encoding='utf-8', errors='replace') as f:
             return f.read()
     except OSError:
         return ''

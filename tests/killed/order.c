@@ -3,6 +3,9 @@
  * The target of endless WRITEs is killed, and its objects go newest first: a region that was made
  * after the QP goes before it, so that the key is refused; else the QP does not answer any more.
  * order killed|closed newer|older. closed: the process lives, and its file is closed.
+ *
+ * While newer regions go, the QP answers for some milliseconds, in which the requester may have no
+ * processor: one round that finds it in time shows the order. In the other order no round does.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -25,7 +28,7 @@
 		}                                                                   \
 	} while (0)
 
-enum { REGIONS = 32, ROUNDS = 8, BEFORE = 200 };
+enum { REGIONS = 32, ROUNDS = 8, LATE = 64, BEFORE = 200 };
 #define BYTES (4ul << 20)
 
 struct card { /* What the other side must know. */
@@ -142,8 +145,9 @@ static struct ibv_wc writes(const struct side *s, const struct card *to, bool ne
 	return wc;
 }
 
-/* Is the end what cards were measured to show? */
-static bool one(bool killed, bool newer)
+/* 0: the end is what cards were measured to show; 1: it may be too late for that; 2: it is wrong.
+ */
+static int one(bool killed, bool newer)
 {
 	const enum ibv_wc_status status = newer ? IBV_WC_REM_ACCESS_ERR : IBV_WC_RETRY_EXC_ERR;
 	const uint32_t vendor_err = newer ? 0x88 : 0x81;
@@ -174,24 +178,29 @@ static bool one(bool killed, bool newer)
 	close(sv[0]);
 	if (wc.status != status || wc.vendor_err != vendor_err)
 		printf("%d/0x%x, expected %d/0x%x\n", wc.status, wc.vendor_err, status, vendor_err);
-	return wc.status == status && wc.vendor_err == vendor_err;
+	if (wc.status == status && wc.vendor_err == vendor_err)
+		return 0;
+	return newer && wc.status == IBV_WC_RETRY_EXC_ERR ? 1 : 2;
 }
 
 int main(int argc, char **argv)
 {
-	int failed = 0;
+	bool newer = argc == 3 && !strcmp(argv[2], "newer");
+	int shown = 0, late = 0;
 
 	NEED(argc == 3);
-	for (int i = 0; i < ROUNDS; i++) {
+	while (shown + late < ROUNDS || (!shown && late < LATE)) {
 		pid_t pid = fork(); /* each round has a device of its own to open and close */
 		int status;
 
 		NEED(pid >= 0);
 		if (!pid)
-			_exit(!one(!strcmp(argv[1], "killed"), !strcmp(argv[2], "newer")));
+			_exit(one(!strcmp(argv[1], "killed"), newer));
 		NEED(waitpid(pid, &status, 0) == pid);
-		failed += status != 0;
+		NEED(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+		shown += !WEXITSTATUS(status);
+		late += WEXITSTATUS(status);
 	}
-	printf("%d of %d rounds failed\n", failed, ROUNDS);
-	return failed != 0;
+	printf("%d rounds show the order, %d came too late\n", shown, late);
+	return !shown;
 }

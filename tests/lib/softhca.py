@@ -160,7 +160,7 @@ def thread_states(pid):
     states = ''
     for t in threads:
         try:
-            with open(f'/proc/{pid}/task/{t}/stat') as f:
+            with open(f'/proc/{pid}/task/{t}/stat', errors='replace') as f:
                 states += f.read().rsplit(')', 1)[1].split()[0]
         except (FileNotFoundError, ProcessLookupError):
             pass  # this one has ended: the others have not
