@@ -403,6 +403,19 @@ static void write_jmp(struct site *s)
 	atomic_store(&s->state, SITE_HOT);
 }
 
+/* The last bytes of a jump in place of a short mov are those behind it: this may be its neighbour.
+ */
+static bool is_in_jump(uintptr_t rip)
+{
+	for (const struct site *s = sites; s < sites + SITES && s->rip; s++) {
+		uint32_t state = atomic_load(&s->state);
+
+		if ((state == SITE_HOT || state == SITE_BUSY) && rip > s->rip && rip < s->rip + JMP)
+			return true;
+	}
+	return false;
+}
+
 /* Returns NULL, or the reason of the failure. */
 static const char *patch_site(struct site *s)
 {
@@ -417,6 +430,8 @@ static const char *patch_site(struct site *s)
 		return "on two pages";
 	if (m.dev == own.dev && m.inode == own.inode)
 		return "own code";
+	if (is_in_jump(s->rip))
+		return "bytes of another one's jump";
 	if (!patch_sync())
 		return "no membarrier";
 	sig_note_caught();
