@@ -116,13 +116,17 @@ static bool answer_fits(struct eng_run *r, uint64_t len, const void *arg)
 	return !sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE, len);
 }
 
-/* Scatter to CQE: a short answer waits in r->answer for the CQE of this WQE, if that gets one. */
+/*
+ * Scatter to CQE: a short answer waits in r->answer for the CQE of this WQE, if that gets one. Not
+ * an atomic's: UCX takes one in a CQE for big-endian (uct_rc_mlx5_common_atomic64_le_handler()),
+ * libmlx5 copies it as it is.
+ */
 static void aim_at_answer(struct eng_run *r)
 {
 	uint64_t len = r->local.len;
-	uint32_t format = r->ce >= WQE_CE_ALWAYS
-				  ? cq_data_format(r->s, r->qp->cqn_snd, r->qp->req_data, len)
-				  : CQE_FORMAT_NO_DATA;
+	bool may = r->ce >= WQE_CE_ALWAYS && eng_op(r->opcode)->kind == ENG_K_READ;
+	uint32_t format = may ? cq_data_format(r->s, r->qp->cqn_snd, r->qp->req_data, len)
+			      : CQE_FORMAT_NO_DATA;
 
 	r->format = (uint8_t)(r->local.sig ? CQE_FORMAT_NO_DATA : format);
 	if (!r->format)

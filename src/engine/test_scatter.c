@@ -205,7 +205,8 @@ static void short_answers_lie_in_their_cqe(void **state)
 	}
 }
 
-static void answers_of_atomics_lie_in_their_cqe(void **state)
+/* Their byte order in a CQE is not known. */
+static void answers_of_atomics_lie_in_memory(void **state)
 {
 	static const struct {
 		uint8_t opcode, opmod;
@@ -243,8 +244,7 @@ static void answers_of_atomics_lie_in_their_cqe(void **state)
 		c = t_poll(&e.cq[0]);
 		assert_non_null(c);
 		assert_int_equal(mlx5dv_get_cqe_opcode(c), MLX5_CQE_REQ);
-		expect_payload(c, e.a->mem, sge.len == 8 ? (const void *)&was : &low, sge.len,
-			       bits(sge.len, most_of(format, cqe_bytes)));
+		expect_payload(c, e.a->mem, sge.len == 8 ? (const void *)&was : &low, sge.len, 0);
 		ends_drop(&e);
 	}
 }
@@ -473,7 +473,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(short_sends_lie_in_their_cqe),
 		cmocka_unit_test(short_answers_lie_in_their_cqe),
-		cmocka_unit_test(answers_of_atomics_lie_in_their_cqe),
+		cmocka_unit_test(answers_of_atomics_lie_in_memory),
 		B(sends_to_a_dct),
 		T(a_receive_that_is_too_short),
 		T(a_receive_with_a_wrong_key),
