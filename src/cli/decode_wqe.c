@@ -37,7 +37,7 @@ static void data_segments(struct json_object *o, const uint8_t *p, size_t n, siz
 
 			decode_bytes(o, "inline_data", p + at + WQE_INLINE_HDR, len,
 				     at + WQE_INLINE_HDR);
-			at += (WQE_INLINE_HDR + len + WQE_SEG - 1) / WQE_SEG * WQE_SEG;
+			at += wqe_inline_size((uint32_t)len);
 			continue;
 		}
 		segment(o, "data", &layout_wqe_data, p, n, &at);

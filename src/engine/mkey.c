@@ -113,7 +113,7 @@ enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access, uint
 	while (off < r->bytes && r->local.len < most) {
 		const uint8_t *seg = r->wqe + off;
 		uint32_t n = LAYOUT_GET32(wqe_data, seg, byte_count);
-		uint64_t len = n ? n : UINT64_C(1) << 31, room = most - r->local.len;
+		uint64_t len = wqe_data_len(seg), room = most - r->local.len;
 		enum eng_why why;
 
 		if (LAYOUT_GET(wqe_data, seg, inline_seg)) {
@@ -124,7 +124,7 @@ enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access, uint
 			if (access & HW_ACC_LOCAL_WRITE || n > r->bytes - off - WQE_INLINE_HDR ||
 			    sgl_add(&r->local, self, (uintptr_t)seg + WQE_INLINE_HDR, n))
 				return ENG_W_WQE_MALFORMED;
-			off += (n + WQE_INLINE_HDR + WQE_SEG - 1) / WQE_SEG * WQE_SEG;
+			off += wqe_inline_size(n);
 			continue;
 		}
 		why = sgl_add_key(r->s, &r->local, LAYOUT_GET32(wqe_data, seg, lkey),

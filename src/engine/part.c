@@ -40,11 +40,12 @@ uint64_t part_message(const struct eng_run *r, uint32_t off)
 	uint64_t len = 0;
 
 	while (off < r->bytes) {
-		uint32_t n = LAYOUT_GET32(wqe_data, r->wqe + off, byte_count);
-		bool is_inline = LAYOUT_GET(wqe_data, r->wqe + off, inline_seg);
+		const uint8_t *seg = r->wqe + off;
+		uint32_t n = LAYOUT_GET32(wqe_data, seg, byte_count);
+		bool is_inline = LAYOUT_GET(wqe_data, seg, inline_seg);
 
-		len += n || is_inline ? n : UINT64_C(1) << 31;
-		off += is_inline ? (n + WQE_INLINE_HDR + WQE_SEG - 1) / WQE_SEG * WQE_SEG : WQE_SEG;
+		len += is_inline ? n : wqe_data_len(seg);
+		off += is_inline ? wqe_inline_size(n) : WQE_SEG;
 	}
 	return len;
 }
@@ -69,7 +70,7 @@ static uint32_t psns(const struct eng_run *r)
 	return eng_npkts(part_message(r, off), r->qp->mtu);
 }
 
-uint32_t part_sent(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+void part_pass_sent(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	uint32_t pi = atomic_load(&qp->sq_pi), n = 0;
 	bool reads = false; /* for whose answers a fence waits */
@@ -84,5 +85,5 @@ uint32_t part_sent(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 		reads = reads || kind == ENG_K_READ || kind == ENG_K_ATOMIC;
 		n += psns(&r);
 	}
-	return n;
+	qp->next_send_psn = (qp->next_send_psn + n) & 0xffffff;
 }

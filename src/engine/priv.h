@@ -598,15 +598,15 @@ static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)
  * of that many. part_fitting(): how many packets of a message of `len` bytes, fewer than all, have
  * memory that `fits` accepts; it was called last for these. part_message(): the length that the
  * data segments from byte `off` on say. part_copied(): how many a copy that has failed with -EFAULT
- * had done. part_sent(): the packets of all WQEs up to the last doorbell, which a requester without
- * answers has sent.
+ * had done. part_pass_sent(): moves the QP's PSN past the packets of all WQEs up to the last
+ * doorbell, which a requester without answers has sent.
  */
 typedef bool eng_fits(struct eng_run *r, uint64_t len, const void *arg);
 uint64_t part_bytes(const struct eng_run *r, uint32_t n);
 uint32_t part_fitting(struct eng_run *r, uint64_t len, eng_fits *fits, const void *arg);
 uint64_t part_message(const struct eng_run *r, uint32_t off);
 uint32_t part_copied(const struct eng_run *r);
-uint32_t part_sent(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+void part_pass_sent(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 /* atomic.c */
 /*
  * Read the operands in r->wqe to r->atomic. Returns the offset of the data segments; 0: malformed.

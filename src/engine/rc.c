@@ -645,11 +645,9 @@ static enum eng_why scatter_length(struct eng_run *r, uint32_t off)
 {
 	sgl_init(&r->local);
 	for (r->scatter = off; off < r->bytes; off += WQE_SEG) {
-		uint32_t n = LAYOUT_GET32(wqe_data, r->wqe + off, byte_count);
-
 		if (LAYOUT_GET(wqe_data, r->wqe + off, inline_seg))
 			return ENG_W_WQE_MALFORMED;
-		r->local.len += n ? n : UINT64_C(1) << 31;
+		r->local.len += wqe_data_len(r->wqe + off);
 	}
 	return ENG_W_NONE;
 }

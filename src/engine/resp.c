@@ -153,13 +153,11 @@ enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qp
 	for (uint32_t i = 0; i < rv->nseg && r->remote.len < need; i++) {
 		const uint8_t *seg = rv->seg + i * WQE_SEG;
 		uint32_t key = LAYOUT_GET32(wqe_data, seg, lkey);
-		uint64_t n = LAYOUT_GET(wqe_data, seg, byte_count), left = need - r->remote.len;
+		uint64_t n = wqe_data_len(seg), left = need - r->remote.len;
 		enum eng_why why;
 
-		if (key == WQE_INVALID_LKEY && !n)
+		if (key == WQE_INVALID_LKEY && !LAYOUT_GET(wqe_data, seg, byte_count))
 			break;
-		if (!n)
-			n = UINT64_C(1) << 31;
 		why = sgl_add_key(r->s, &r->remote, key, LAYOUT_GET(wqe_data, seg, addr),
 				  n < left ? n : left, rv->pdn, qpn, HW_ACC_LOCAL_WRITE);
 		if (why)

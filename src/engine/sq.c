@@ -257,12 +257,12 @@ static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_ACCESS_ERRORS);
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_INVAL_REQ)
 		eng_count(r->s, qp, HW_QC_REQ_REMOTE_INVALID_REQUEST);
-	if (why == ENG_W_RETRY)
-		eng_count(r->s, qp, HW_QC_REQ_TRANSPORT_RETRIES_EXCEEDED);
 	if (why == ENG_W_RNR)
 		eng_count(r->s, qp, HW_QC_REQ_RNR_RETRIES_EXCEEDED);
-	if (why == ENG_W_RETRY)
-		qp->next_send_psn = (qp->next_send_psn + part_sent(r->s, qp, r->qpn)) & 0xffffff;
+	if (why == ENG_W_RETRY) {
+		eng_count(r->s, qp, HW_QC_REQ_TRANSPORT_RETRIES_EXCEEDED);
+		part_pass_sent(r->s, qp, r->qpn);
+	}
 	if (r->transport->streams && dc_stream_stops(r, why))
 		return complete(r, why);
 	/* Change the state first, so that a program that sees the completion finds it. */
@@ -611,9 +611,10 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 		uint32_t n = LAYOUT_GET32(wqe_ctrl, v, qpn);
 		struct hw_qp *qp = hw_qp(s, n);
 
-		if (!qp || !uar_is("qp", n, qp->uar, uar))
+		if (qp && !uar_is("qp", n, qp->uar, uar))
 			return;
-		sq_note_rung(qp, v);
+		if (qp)
+			sq_note_rung(qp, v);
 		eng_ring_sq(s, n);
 	}
 	/*

@@ -489,14 +489,13 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 	else if (qp->state < PRM_QP_STATE_RTS)
 		sq_note_record(s, qp);
 	was = atomic_exchange(&qp->state, to);
-	if (to == PRM_QP_STATE_ERR)
-		atomic_store(&qp->err_at, eng_clock());
 	/* After the state, as it means "executed" in others. In SQER WQEs are flushed already. */
 	if (to == PRM_QP_STATE_ERR && was != to && was != PRM_QP_STATE_SQER && !qp->sq_out)
 		qp->sq_out = 1 + ENG_W_FLUSHED_FIRST;
 	if (to == PRM_QP_STATE_ERR) {
+		atomic_store(&qp->err_at, eng_clock());
 		if (atomic_load(&qp->park) == HW_PARK_RETRY)
-			qp->next_send_psn = (qp->next_send_psn + part_sent(s, qp, qpn)) & 0xffffff;
+			part_pass_sent(s, qp, qpn);
 		sq_flush(s, qp, qpn);
 		rq_flush(s, qp, qpn);
 		park_look(s, qp->mem.slot); /* its device thread watches for later posts */

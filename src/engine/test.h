@@ -189,6 +189,8 @@ struct mlx5_cqe64 *t_received(struct t_qp *q, uint8_t opcode, uint32_t len, uint
 struct t_sge t_own(struct t_qp *q, uint32_t off, uint32_t len);
 /* Posts a WRITE of `sge`, signaled, to the memory of `to` from `off` on; returns its index. */
 uint32_t t_write(struct t_qp *q, const struct t_qp *to, uint32_t off, struct t_sge sge);
+/* The same with a READ of that memory into `sge`. */
+uint32_t t_read(struct t_qp *q, const struct t_qp *from, uint32_t off, struct t_sge sge);
 
 #define T_SIG MLX5_WQE_CTRL_CQ_UPDATE
 #define T_SOL MLX5_WQE_CTRL_SOLICITED

@@ -60,12 +60,7 @@ static void read_len(struct t_pair *p, uint32_t len)
 {
 	struct t_sge sge = t_own(p->a, 0, len);
 
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
-				    .fm_ce_se = T_SIG,
-				    .raddr = (uintptr_t)p->b->mem,
-				    .rkey = p->b->key,
-				    .sge = &sge,
-				    .nsge = 1});
+	t_read(p->a, p->b, 0, sge);
 }
 
 /* No answer until the retries are used up. */

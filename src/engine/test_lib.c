@@ -619,14 +619,25 @@ struct t_sge t_own(struct t_qp *q, uint32_t off, uint32_t len)
 	return (struct t_sge){q->key, (uintptr_t)q->mem + off, len};
 }
 
+static uint32_t rdma(struct t_qp *q, uint8_t opcode, const struct t_qp *with, uint32_t off,
+		     const struct t_sge *sge)
+{
+	return t_post(q, &(struct t_wr){.opcode = opcode,
+					.fm_ce_se = T_SIG,
+					.raddr = (uintptr_t)with->mem + off,
+					.rkey = with->key,
+					.sge = sge,
+					.nsge = 1});
+}
+
 uint32_t t_write(struct t_qp *q, const struct t_qp *to, uint32_t off, struct t_sge sge)
 {
-	return t_post(q, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_WRITE,
-					.fm_ce_se = T_SIG,
-					.raddr = (uintptr_t)to->mem + off,
-					.rkey = to->key,
-					.sge = &sge,
-					.nsge = 1});
+	return rdma(q, MLX5_OPCODE_RDMA_WRITE, to, off, &sge);
+}
+
+uint32_t t_read(struct t_qp *q, const struct t_qp *from, uint32_t off, struct t_sge sge)
+{
+	return rdma(q, MLX5_OPCODE_RDMA_READ, from, off, &sge);
 }
 
 /* Computed once: with sanitizers the loop takes longer than the rest of many a test. */

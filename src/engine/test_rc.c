@@ -60,12 +60,7 @@ static void write_then_read(void **state)
 	t_write(p->a, p->b, 9, sge);
 	t_expect_done(p->a, MLX5_OPCODE_RDMA_WRITE, 0);
 	assert_memory_equal(p->b->mem + 9, p->a->mem + 64, 5000);
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
-				    .fm_ce_se = T_SIG,
-				    .raddr = (uintptr_t)p->b->mem + 9,
-				    .rkey = p->b->key,
-				    .sge = &back,
-				    .nsge = 1});
+	t_read(p->a, p->b, 9, back);
 	c = t_poll(&p->a->cq);
 	assert_non_null(c);
 	assert_int_equal(be32toh(c->sop_drop_qpn) >> 24, MLX5_OPCODE_RDMA_READ);

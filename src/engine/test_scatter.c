@@ -289,12 +289,7 @@ static void an_answer_with_a_wrong_key(void **state)
 
 	p->a->hw->req_data = CQE_FORMAT_DATA_32;
 	bad.key ^= 1;
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
-				    .fm_ce_se = T_SIG,
-				    .raddr = (uintptr_t)p->b->mem,
-				    .rkey = p->b->key,
-				    .sge = &bad,
-				    .nsge = 1});
+	t_read(p->a, p->b, 0, bad);
 	t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR, 0);
 }
 
@@ -406,12 +401,7 @@ static void an_answer_whose_cqe_is_owed(void **state)
 	memset(p->a->mem, MARK, ROOM);
 	memset(p->b->mem, 0x5a, ROOM);
 	assert_int_equal(seg_trylock(&p->t->s, &p->a->cq.hw->lock), 0);
-	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
-				    .fm_ce_se = T_SIG,
-				    .raddr = (uintptr_t)p->b->mem,
-				    .rkey = p->b->key,
-				    .sge = &sge,
-				    .nsge = 1});
+	t_read(p->a, p->b, 0, sge);
 	t_assert_empty(&p->a->cq);
 	seg_unlock(&p->t->s, &p->a->cq.hw->lock);
 	memset(p->b->mem, 0, ROOM); /* it is not read again */
@@ -451,12 +441,7 @@ static void an_answer_that_no_longer_fits_its_cqe(void **state)
 	memset(e.b->mem, 0x5a, ROOM);
 	eng_clock = shrinking_clock;
 	shrinks = &e.cq[0];
-	t_post(e.a, &(struct t_wr){.opcode = MLX5_OPCODE_RDMA_READ,
-				   .fm_ce_se = T_SIG,
-				   .raddr = (uintptr_t)e.b->mem,
-				   .rkey = e.b->key,
-				   .sge = &sge,
-				   .nsge = 1});
+	t_read(e.a, e.b, 0, sge);
 	t_now += 2 * NSEC_PER_MSEC;
 	eng_run_due(&e.t->s);
 	c = t_poll(&e.cq[0]);

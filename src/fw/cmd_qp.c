@@ -271,10 +271,11 @@ enum fw_r fw_cmd_query_qp(struct fw_call *k)
 	memcpy(qpc, qp->qpc, sizeof(qp->qpc));
 	fw_qp_paths(qp, qpc);
 	LAYOUT_SET(query_qp_out, k->out, ece, qp->ece);
-	if (qp->state == PRM_QP_STATE_ERR && !qp->no_sq)
-		mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va + 4, &sent);
-	if (qp->state == PRM_QP_STATE_ERR)
+	if (qp->state == PRM_QP_STATE_ERR) {
 		eng_qp_settle(k->s, LAYOUT_GET32(query_qp_in, k->in, qpn));
+		if (!qp->no_sq)
+			mem_read_be32(k->s, qp->dbr_mem, qp->dbr_va + 4, &sent);
+	}
 	LAYOUT_SET(qpc, qpc, state, qp->state & 0xf);
 	LAYOUT_SET(qpc, qpc, next_send_psn, qp->next_send_psn & 0xffffff);
 	LAYOUT_SET(qpc, qpc, next_rcv_psn, qp->next_rcv_psn & 0xffffff);

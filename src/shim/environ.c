@@ -55,6 +55,13 @@ static bool has_word(struct pages *p, char *const *envp)
 	return page_readable(p, (uintptr_t)envp) && page_readable(p, (uintptr_t)(envp + 1) - 1);
 }
 
+static const struct {
+	const char *name, *mark; /* the item is there if the value contains the mark */
+} lists[ENVIRON_LISTS] = {
+	[ENVIRON_PRELOAD] = {"LD_PRELOAD=", "libsofthca.so"},
+	[ENVIRON_ASAN] = {"ASAN_OPTIONS=", "verify_asan_link_order="},
+};
+
 const char *environ_missing(char *const envp[])
 {
 	bool has_preload = false, has_dir = false;
@@ -66,21 +73,14 @@ const char *environ_missing(char *const envp[])
 			return NULL;
 		if (!*envp)
 			break;
-		if (!has_preload && is_variable(&p, *envp, "LD_PRELOAD=", &v))
-			has_preload = strstr(v, "libsofthca.so") != NULL;
+		if (!has_preload && is_variable(&p, *envp, lists[ENVIRON_PRELOAD].name, &v))
+			has_preload = strstr(v, lists[ENVIRON_PRELOAD].mark) != NULL;
 		has_dir = has_dir || is_variable(&p, *envp, SHIM_ENV_DIR "=", &v);
 	}
 	return !has_preload ? "LD_PRELOAD" : !has_dir ? SHIM_ENV_DIR : NULL;
 }
 
 /* ---- the same environment with what it lacks */
-
-static const struct {
-	const char *name, *mark; /* the item is there if the value contains the mark */
-} lists[ENVIRON_LISTS] = {
-	[ENVIRON_PRELOAD] = {"LD_PRELOAD=", "libsofthca.so"},
-	[ENVIRON_ASAN] = {"ASAN_OPTIONS=", "verify_asan_link_order="},
-};
 
 static const char *item(enum environ_list l)
 {

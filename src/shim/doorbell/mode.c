@@ -10,7 +10,6 @@
 #include <string.h>
 #include "shim/shim.h"
 #include "util/log.h"
-#include "util/num.h"
 #include "util/sys.h"
 
 /*
@@ -39,17 +38,9 @@ static bool is_translated(void)
 static bool is_traced(void)
 {
 	static const char key[] = "\nTracerPid:\t";
-	int fd = sys_openat(AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
 	char text[1024], *at;
-	ssize_t n;
 
-	if (fd < 0)
-		return false;
-	n = sys_read(fd, text, sizeof(text) - 1);
-	sys_close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
+	sys_read_text("/proc/self/status", text, sizeof(text));
 	at = strstr(text, key);
 	return at && at[sizeof(key) - 1] != '0';
 }
@@ -68,13 +59,16 @@ bool uar_never_traps(void)
 
 static bool choose_poll(void)
 {
-	const char *why = is_translated() ? "valgrind executes the process"
-			  : is_traced()   ? "a debugger traces the process"
-					  : NULL;
+	const char *why;
 
 	if (uar_never_traps())
 		return true;
-	if (chosen("trap") || !why)
+	if (chosen("trap"))
+		return false;
+	why = is_translated() ? "valgrind executes the process"
+	      : is_traced()   ? "a debugger traces the process"
+			      : NULL;
+	if (!why)
 		return false;
 	TRACE(LOG_SHIM, "doorbells are polled: %s (--doorbell trap)", why);
 	return true;

@@ -65,6 +65,18 @@ LAYOUT(wqe_data, 0x10, WQE_L_data)
 
 #define WQE_INVALID_LKEY 0x100u /* with byte_count 0: ends the list of a receive WQE */
 #define WQE_INLINE_HDR 4        /* bytes of an inline segment before its data */
+/* The bytes of memory that a data segment names: a byte_count of 0 stands for 2 GiB. */
+static inline uint64_t wqe_data_len(const uint8_t *seg)
+{
+	uint32_t n = LAYOUT_GET32(wqe_data, seg, byte_count);
+
+	return n ? n : UINT64_C(1) << 31;
+}
+/* The bytes of a WQE that an inline segment with `n` bytes of data takes. */
+static inline uint32_t wqe_inline_size(uint32_t n)
+{
+	return (WQE_INLINE_HDR + n + WQE_SEG - 1) / WQE_SEG * WQE_SEG;
+}
 
 /*
  * The WQE of a UMR: this segment, the key's new context (layout mkc), and its list, inline or by a
