@@ -99,12 +99,25 @@ static bool remote_fits(struct eng_run *r, uint64_t len, const void *access)
 	return !remote_key_to(r, *(const uint32_t *)access, len);
 }
 
+/*
+ * The target's process has ended. Its objects go after its memory, the newest first (fw/reap.c): is
+ * the key one that goes before the QP?
+ */
+static bool key_has_gone(const struct eng_run *r, const struct hw_qp *peer)
+{
+	const struct hw_mkey *mk = hw_mkey(r->s, LAYOUT_GET32(wqe_raddr, r->wqe + r->hdr, rkey));
+
+	return mk && mk->born > peer->born;
+}
+
 static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
 {
 	enum eng_out out;
 
 	if (!rc)
 		return ENG_DONE;
+	if (rc == -ESRCH && key_has_gone(r, peer))
+		return rc_refuse(r, peer, ENG_W_RKEY, IBV_EVENT_QP_ACCESS_ERR);
 	out = resp_copy_failed(r, rc);
 	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
 		return rc_refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);

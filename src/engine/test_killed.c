@@ -5,6 +5,7 @@
 #include "engine/qp.h"
 #include "engine/tm.h"
 #include "hw/cq.h"
+#include "hw/mkey.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <infiniband/verbs.h>
@@ -35,6 +36,65 @@ static void peer_killed(void **state)
 		eng_run_due(&e->p.t->s);
 	}
 	t_expect_error(e->p.a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
+}
+
+static void child_dies_with_keys(struct bed *e)
+{
+	struct t_qp *b = child_qp(e, PRM_ST_RC, NULL);
+
+	b->hw->born = 2;
+	hw_mkey(&e->p.t->s, b->key)->born = 1;
+	e->board->a_key =
+		t_key(e->p.t, t_pdn(b), b->mem, 4096, HW_ACC_REMOTE_WRITE | HW_ACC_REMOTE_READ);
+	hw_mkey(&e->p.t->s, e->board->a_key)->born = 3;
+	t_rts(b, e->p.a);
+	tell(e->tell[1]);
+	await(e->go[0]);
+	raise(SIGKILL);
+}
+
+/* Before anybody reaps it: objects go newest first. */
+static void killed_with_keys(struct bed *e, uint32_t opcode, bool newer)
+{
+	struct t_qp *a = e->p.a;
+	struct t_sge sge;
+
+	spawn(e, child_dies_with_keys);
+	connect_to_child(e);
+	tell(e->go[1]);
+	reap(e);
+	sge = t_own(a, 0, 8);
+	t_post(a, &(struct t_wr){.opcode = opcode,
+				 .fm_ce_se = T_SIG,
+				 .sge = &sge,
+				 .nsge = 1,
+				 .raddr = e->board->mem,
+				 .rkey = newer ? e->board->a_key : e->board->key});
+	if (newer) {
+		t_expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR, 0);
+		return;
+	}
+	t_assert_empty(&a->cq);
+	for (int i = 0; i < 3; i++) {
+		t_now += 100000000;
+		eng_run_due(&e->p.t->s);
+	}
+	t_expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR, 0);
+}
+
+static void a_killed_peers_newer_key_refuses(void **state)
+{
+	killed_with_keys(*state, MLX5_OPCODE_RDMA_WRITE, true);
+}
+
+static void a_killed_peers_newer_key_refuses_reads(void **state)
+{
+	killed_with_keys(*state, MLX5_OPCODE_RDMA_READ, true);
+}
+
+static void a_killed_peers_newer_qp_does_not_answer(void **state)
+{
+	killed_with_keys(*state, MLX5_OPCODE_RDMA_WRITE, false);
 }
 
 /* Make the CQE of b's receive 0 as the dying process left it. */
@@ -504,6 +564,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BED_TEST(peer_killed),
+		BED_TEST(a_killed_peers_newer_key_refuses),
+		BED_TEST(a_killed_peers_newer_key_refuses_reads),
+		BED_TEST(a_killed_peers_newer_qp_does_not_answer),
 		BED_TEST(killed_in_a_receive),
 		BED_TEST(killed_in_a_receive_later),
 		BED_TEST(killed_in_a_receive_then_err),
