@@ -15,6 +15,7 @@
 #include "segment/adopt.h"
 #include "segment/mem.h"
 #include "segment/near.h"
+#include "segment/pin.h"
 #include "shim/libc.h"
 #include "shim/files/fdtab.h"
 #include "shim/files/netlink.h"
@@ -210,6 +211,7 @@ static void *fd_lookup(int fd, enum seg_file_kind kind)
 
 static int join(const struct shim_config *c)
 {
+	bool seen;
 	int r = link_join(&at.link, &at.seg, c->dir, c->host);
 
 	if (r == -EPROTONOSUPPORT)
@@ -234,11 +236,12 @@ static int join(const struct shim_config *c)
 		proc_admit_peers();
 	sig_install();
 	near_init();
+	seen = libc_hook();
 	if (c->adopt_after && mem_guard_armed) {
-		adopt_init(&at.seg, libc_hook());
+		adopt_init(&at.seg, seen);
 		atomic_store(&at.seg.hdr->adopting, 1);
 		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_after,
-			     libc_hook() ? c->adopt_after : 0);
+			     seen ? c->adopt_after : 0);
 		atomic_store(&seg_proc(&at.seg, at.seg.self)->adopt_queues, c->adopt_after);
 	}
 	return 0;
@@ -292,6 +295,7 @@ void shim_forked(void)
 	int saved = errno;
 
 	adopt_forked();
+	pin_forked();
 	in_fork--;
 	atomic_store(&gate, in_fork * FORKING + (depth && !in_fork ? 1 : 0));
 	/* always necessary: shim_forking() does its part even if no device is open */

@@ -11,6 +11,7 @@
 #include "shim/adopt.h"
 #include "shim/doorbell/patch.h"
 #include "shim/shim.h"
+#include "segment/pin.h"
 #include "util/log.h"
 #include "util/sys.h"
 #include "util/tls.h"
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 
 #define PAGE UINT64_C(4096)
+#define END (UINT64_C(1) << 47) /* of a program's addresses */
 #define STUB 64
 #define BELOW UINT64_C(0x10000000) /* stubs keep away from libraries that may come to lie here */
 
@@ -45,6 +47,47 @@ void libc_noted(void)
 	noted++;
 }
 
+static uint64_t page_end(uint64_t at, uint64_t len)
+{
+	return (at + len + PAGE - 1) & ~(PAGE - 1);
+}
+
+static bool is_range(uint64_t at, uint64_t len)
+{
+	return !(at % PAGE) && len && len < END && at < END - len;
+}
+
+bool libc_put_off(long nr, const long a[6], long *r)
+{
+	uint64_t at = (uint64_t)a[0], len = (uint64_t)a[1];
+
+	switch (nr) {
+	case SYS_mmap:
+		if (a[3] & MAP_FIXED_NOREPLACE && is_range(at, len))
+			pin_make_room(at, page_end(at, len));
+		else if (a[3] & MAP_FIXED && is_range(at, len))
+			pin_replaced(at, page_end(at, len));
+		return false;
+	case SYS_mremap:
+		at = (uint64_t)a[4];
+		len = (uint64_t)a[2];
+		if (a[3] & MREMAP_FIXED && is_range(at, len))
+			pin_replaced(at, page_end(at, len));
+		return false;
+	case SYS_munmap:
+		*r = 0;
+		return is_range(at, len) && pin_unmap(at, page_end(at, len));
+	case SYS_brk:
+		/* The heap cannot shrink now: brk(2) says where it ends. */
+		if (!at)
+			return false;
+		*r = sys_call(SYS_brk, 0);
+		return pin_holds(page_end(at, 0), page_end((uint64_t)*r, 0));
+	default:
+		return false;
+	}
+}
+
 long libc_call(const long a[6], unsigned long nr)
 {
 	struct shim_change c;
@@ -52,7 +95,8 @@ long libc_call(const long a[6], unsigned long nr)
 
 	noted++;
 	shim_change_begin(&c, (long)nr, a);
-	r = sys_raw((long)nr, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (!libc_put_off((long)nr, a, &r))
+		r = sys_raw((long)nr, a[0], a[1], a[2], a[3], a[4], a[5]);
 	shim_change_end(&c);
 	return r;
 }

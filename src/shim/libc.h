@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Calls that libc makes inside: free() unmaps large blocks, malloc_trim() and realloc() change
- * mappings, and no symbol passes us. In libc's own munmap, mremap, madvise, mprotect and brk a jump
+ * mappings, and no symbol passes us. Registered memory must outlive them (segment/pin.h), and
+ * adopted memory return before them. In libc's own munmap, mremap, madvise, mprotect and brk a jump
  * replaces the `mov $number, %eax` in front of the system call: same length, written by one store
  * into an aligned block, so that no thread meets a half of it. A thread behind it goes on as it
  * was.
@@ -61,6 +62,11 @@ void libc_look_up(void);
 bool libc_hook(void);
 /* The syscall() wrapper has seen one of these calls, perhaps made by another library's hook. */
 void libc_noted(void);
+/*
+ * Before such a call, or one of mmap(2). True: registered memory stays for now (segment/pin.h), the
+ * call is not made, and *r is what it returns.
+ */
+bool libc_put_off(long nr, const long a[6], long *r);
 /* Called by libc.S: a[] are the arguments, as the kernel gets them. Returns what the kernel does.
  */
 long libc_call(const long a[6], unsigned long nr);

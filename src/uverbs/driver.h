@@ -588,6 +588,8 @@ void uv_event_file_put(struct uv_event_file *e);
  */
 int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access);
 void uv_umem_put(struct uv_file *f, uint64_t addr, uint64_t len);
+/* The same for all that a file still has, when its objects are gone. */
+void uv_umem_put_all(const struct uv_file *f);
 
 /* Does the caller have the effective capability (CAP_*), as capable() would say? */
 bool uv_capable(unsigned int cap);

@@ -117,6 +117,7 @@ void uv_release(struct uv_file *f, bool last)
 				uv_event_closed((struct uv_event_file *)o);
 		if (p)
 			atomic_fetch_sub(&p->pinned, atomic_load(&f->pinned));
+		uv_umem_put_all(f);
 	}
 	async = f->default_async;
 	f->default_async = NULL;

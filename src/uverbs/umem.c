@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Registered memory: is it mapped, is it writable if needed, and does it fit into the limit of
- * locked memory? Nothing is pinned: the device accesses the pages when it needs them. Called by the
- * MR handlers and by drivers (umems, queue buffers).
+ * locked memory? The device accesses the pages when it needs them, and they stay where they are until
+ * the registration ends (segment/pin.h). Called by the MR handlers and by drivers (umems, queue
+ * buffers).
  */
 #include <linux/capability.h>
 #include <sys/ioctl.h>
 #include "segment/adopt.h"
+#include "segment/pin.h"
 #include "uverbs/priv.h"
 #include "util/num.h"
 #include "util/sys.h"
@@ -216,6 +218,11 @@ int uv_umem_check(uint64_t addr, uint64_t len, uint32_t access)
 		 : 0;
 }
 
+static uint64_t pin_owner(const struct uv_file *f)
+{
+	return (uint64_t)f->gen << 32 | (f->file + 1);
+}
+
 int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
 {
 	uint64_t from = page_down(addr), to = umem_page_up(addr + len);
@@ -231,10 +238,20 @@ int uv_umem_get(struct uv_file *f, uint64_t addr, uint64_t len, uint32_t access)
 	r = uv_umem_check(addr, len, access);
 	if (r)
 		umem_unaccount(f, to - from);
+	else
+		pin_get(from, to, pin_owner(f));
 	return r;
 }
 
 void uv_umem_put(struct uv_file *f, uint64_t addr, uint64_t len)
 {
-	umem_unaccount(f, umem_page_up(addr + len) - page_down(addr));
+	uint64_t from = page_down(addr), to = umem_page_up(addr + len);
+
+	umem_unaccount(f, to - from);
+	pin_put(from, to, pin_owner(f));
+}
+
+void uv_umem_put_all(const struct uv_file *f)
+{
+	pin_put_all(pin_owner(f));
 }

@@ -74,6 +74,7 @@ extern int patience; /* seconds */
 	X(rec_count, "U nvshmem_rootcause")                                                        \
 	X(gone_order, "U teardown_order")                                                          \
 	X(gone_live, "U live_peer, teardown_order")                                                \
+	X(freed, "U live_peer, for WRITE; the rest is inferred: pages are pinned")                 \
 	X(key_zero, "G")                                                                           \
 	X(key_both, "G")                                                                           \
 	X(key_align, "G")                                                                          \
@@ -186,6 +187,7 @@ void record_group(void);
 void gone_group(void);
 /* The other process of gone_group(). */
 void gone_target(void);
+void freed_group(void);
 void keys_group(void);
 
 #endif

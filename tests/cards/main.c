@@ -35,6 +35,7 @@ static const struct {
 	{"counters", counters_group}, /* first: files may show what was before */
 	{"own", own_group},           {"refused", refused_group}, {"keys", keys_group},
 	{"record", record_group},     {"dead", dead_group},       {"gone", gone_group},
+	{"freed", freed_group},
 };
 
 const char *text(const char *format, ...)

@@ -68,12 +68,15 @@ static void mm_unmapped(void *addr, size_t len)
 static void *mmap_next(void *addr, size_t len, int prot, int flags, int fd, off_t off,
 		       void *(*next)(void *, size_t, int, int, int, off_t))
 {
+	const long a[6] = {(long)addr, (long)len, prot, flags};
 	struct shim_change c;
 	void *p;
+	long r;
 
-	if (__builtin_expect(!(flags & MAP_FIXED), 1))
+	if (__builtin_expect(!(flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)), 1))
 		return next(addr, len, prot, flags, fd, off);
-	shim_change_begin(&c, SYS_mmap, (const long[6]){(long)addr, (long)len, prot, flags});
+	libc_put_off(SYS_mmap, a, &r);
+	shim_change_begin(&c, SYS_mmap, a);
 	p = next(addr, len, prot, flags, fd, off);
 	shim_change_end(&c);
 	return p;
@@ -255,7 +258,8 @@ static long forward_change(long nr, const long a[6])
 
 	libc_noted();
 	shim_change_begin(&c, nr, a);
-	r = forward(nr, a);
+	if (!libc_put_off(nr, a, &r))
+		r = forward(nr, a);
 	shim_change_end(&c);
 	return r;
 }
