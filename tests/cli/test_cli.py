@@ -923,6 +923,21 @@ class UpAndDown(Cli):
                 self.assertIn('No space left', r.stderr)
                 self.assertNotIn('File exists', r.stderr)
 
+    def test_on_an_overlay_of_two_file_systems(self):
+        """Files have another device there than their folder, and another number than their entry in it."""
+        unshare = ['unshare', '-Urm', 'sh', '-c']
+        mounts = ('cd "$1" && mkdir -p lower upper all && mount -t tmpfs none upper && mkdir upper/files upper/work && '
+                  'mount -t overlay none -o lowerdir=lower,upperdir=upper/files,workdir=upper/work all')
+        if subprocess.run([*self.user, *unshare, mounts, 'x', self.work],
+                          capture_output=True).returncode:
+            self.skipTest('no overlay of our own can be had')
+        r = subprocess.run([*self.user, *unshare, f'{mounts} && mkdir -m 700 all/r && SOFTHCA_RUNTIME_DIR="$1/all/r" '
+                            'exec "$2" run -- sh -c "ibv_devices; find /dev/infiniband/ -type c | wc -l; '
+                            'stat -c %F /dev/infiniband/uverbs0; ibv_devinfo -d mlx5_0 >/dev/null"', 'x', self.work,
+                            SOFTHCA], env=self.env, capture_output=True, text=True, timeout=TIMEOUT)
+        self.assertEqual((r.returncode, r.stderr, r.stdout.split('\n')[-3:]),
+                         (0, '', ['4', 'character special file', '']), r.stdout)
+
     def test_SIGTERM_takes_it_down_cleanly(self):
         self.up('lab')
         pid = self.status('lab')['supervisor']

@@ -55,10 +55,7 @@ WRAP(int, closedir, (DIR * d))
 /* A device node's entry shows a character device; the file behind it is a regular one. */
 static void fix_entry(int fd, struct dirent *e)
 {
-	struct stat st;
-
-	if (e && e->d_type == DT_REG && node_ino_known(e->d_ino) && sys_fstat(fd, &st) == 0 &&
-	    node_minor(st.st_dev, e->d_ino) != NODE_NONE)
+	if (e && e->d_type == DT_REG && node_is_entry(fd, e->d_name))
 		e->d_type = DT_CHR;
 }
 
@@ -102,8 +99,8 @@ static int scan_filter(const struct dirent *e)
 	struct scan *s = scanning;
 	int r = 1;
 
-	/* Only used for our own directories, so the inode number identifies the entry. */
-	if (e->d_type == DT_REG && node_ino_known(e->d_ino))
+	/* Only used for our own directories, so the name identifies the entry. */
+	if (e->d_type == DT_REG && node_is_name(e->d_name))
 		((struct dirent *)e)->d_type = DT_CHR;
 	if (s->filter) {
 		scanning = s->outer;

@@ -21,7 +21,12 @@
 
 static struct {
 	_Atomic int state; /* 0 not read, 1 being read, 2 read */
-	dev_t dev;
+	/*
+	 * On an overlay of two file systems, files have another device than their folder, and
+	 * another number than their entry in it.
+	 */
+	dev_t dir_dev, dev;
+	ino_t dir_ino;
 	unsigned int n;
 	struct {
 		ino_t ino;
@@ -98,17 +103,21 @@ static void read_nodes(void)
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	if (sys_fstat(fd, &st) == 0)
-		nodes.dev = st.st_dev;
+	if (sys_fstat(fd, &st) == 0) {
+		nodes.dir_dev = st.st_dev;
+		nodes.dir_ino = st.st_ino;
+	}
 	while ((n = sys_call(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
 		for (long off = 0; off < n;) {
 			struct linux_dirent64 *d = (struct linux_dirent64 *)(buf + off);
 			uint32_t minor = minor_of_name(d->d_name);
 
 			off += d->d_reclen;
-			if (minor == NODE_NONE || nodes.n == NODES_MAX)
+			if (minor == NODE_NONE || nodes.n == NODES_MAX ||
+			    sys_call(SYS_newfstatat, fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 				continue;
-			nodes.node[nodes.n].ino = d->d_ino;
+			nodes.dev = st.st_dev;
+			nodes.node[nodes.n].ino = st.st_ino;
 			nodes.node[nodes.n++].minor = minor;
 		}
 	sys_close(fd);
@@ -155,14 +164,17 @@ uint32_t node_minor(dev_t dev, ino_t ino)
 	return NODE_NONE;
 }
 
-bool node_ino_known(ino_t ino)
+bool node_is_name(const char *name)
 {
-	if (!nodes_ready())
-		return false;
-	for (unsigned int i = 0; i < nodes.n; i++)
-		if (nodes.node[i].ino == ino)
-			return true;
-	return false;
+	return minor_of_name(name) != NODE_NONE;
+}
+
+bool node_is_entry(int fd, const char *name)
+{
+	struct stat st;
+
+	return node_is_name(name) && nodes_ready() && sys_fstat(fd, &st) == 0 &&
+	       st.st_dev == nodes.dir_dev && st.st_ino == nodes.dir_ino;
 }
 
 uint32_t node_of_path(int dirfd, const char *mapped, int flags)

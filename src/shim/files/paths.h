@@ -72,8 +72,10 @@ bool shared_ours(const struct shim_config *c, int folder, const char *rest);
 uint32_t node_minor(dev_t dev, ino_t ino);
 /* After fork, in the child. */
 void node_forked(void);
-/* Some node has this inode number (cheap; the device still has to be compared). */
-bool node_ino_known(ino_t ino);
+/* Could an entry of the nodes' folder with this name be a node? */
+bool node_is_name(const char *name);
+/* Is an entry of the open folder one? */
+bool node_is_entry(int fd, const char *name);
 /* Minor of the node that opening (dirfd, mapped path) would reach; NODE_NONE if none. */
 uint32_t node_of_path(int dirfd, const char *mapped, int flags);
 /* Fills the stat result for a node, or for a command file with that minor. */

@@ -171,15 +171,12 @@ WRAP_FTS(fts64)
 
 ssize_t walk_fix_entries(int fd, void *buf, ssize_t n)
 {
-	struct stat st;
-
-	if (n <= 0 || !shim_on() || sys_fstat(fd, &st) < 0)
+	if (n <= 0 || !shim_on())
 		return n;
 	for (ssize_t at = 0; at < n;) {
 		struct dirent *e = (struct dirent *)((char *)buf + at);
 
-		if (e->d_type == DT_REG && node_ino_known(e->d_ino) &&
-		    node_minor(st.st_dev, e->d_ino) != NODE_NONE)
+		if (e->d_type == DT_REG && node_is_entry(fd, e->d_name))
 			e->d_type = DT_CHR;
 		at += e->d_reclen;
 	}
