@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Registered memory: is it mapped, is it writable if needed, and does it fit into the limit of
- * locked memory? The device accesses the pages when it needs them, and they stay where they are until
- * the registration ends (segment/pin.h). Called by the MR handlers and by drivers (umems, queue
- * buffers).
+ * locked memory? The device accesses the pages when it needs them, and they stay where they are
+ * until the registration ends (segment/pin.h). Called by the MR handlers and by drivers (umems,
+ * queue buffers).
  */
 #include <linux/capability.h>
 #include <sys/ioctl.h>
