@@ -377,10 +377,10 @@ static void arms_first(struct seg *s, const struct hw_qp *qp)
 }
 
 /*
- * Under sq_lock: the doorbell rang, so see how far it goes, except in RST (that INIT and RTR
- * remember doorbells is inferred: no library rings there). A polled doorbell is seen in the record
- * only, perhaps after the QP was reset; then the record is as sq_note_record() left it. False: the
- * record cannot be read now, and the device thread will try.
+ * Under sq_lock: the doorbell rang, so see how far it goes, but not before RTS, where cards lose it
+ * (tests/cards/facts.md). A polled doorbell is seen in the record only, perhaps after the QP was
+ * reset; then the record is as sq_note_record() left it. False: the record cannot be read now, and
+ * the device thread will try.
  */
 static bool sq_look(struct eng_run *r)
 {
@@ -388,7 +388,7 @@ static bool sq_look(struct eng_run *r)
 	uint32_t rec, rung;
 	int rc;
 
-	if (qp->no_sq || atomic_load_explicit(&qp->state, memory_order_relaxed) == PRM_QP_STATE_RST)
+	if (qp->no_sq || atomic_load_explicit(&qp->state, memory_order_relaxed) < PRM_QP_STATE_RTS)
 		return true;
 	rung = atomic_load_explicit(&qp->sq_rung, memory_order_acquire);
 	if (rung & HW_SQ_RUNG && !r->s->polled) {
@@ -576,7 +576,7 @@ static void sq_note_rung(struct hw_qp *qp, const uint8_t ctrl[8])
 	uint32_t end =
 		LAYOUT_GET32(wqe_ctrl, ctrl, wqe_index) + (ds * WQE_SEG + WQE_BB - 1) / WQE_BB;
 
-	if (atomic_load_explicit(&qp->state, memory_order_relaxed) != PRM_QP_STATE_RST)
+	if (atomic_load_explicit(&qp->state, memory_order_relaxed) >= PRM_QP_STATE_RTS)
 		atomic_store_explicit(&qp->sq_rung, HW_SQ_RUNG | (end & 0xffff),
 				      memory_order_release);
 }

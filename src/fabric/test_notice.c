@@ -39,6 +39,7 @@ static int tell_lids(void **state)
 
 		p->lid = node + 10;
 		p->sm_lid = 11;
+		p->subnet_timeout = 18;
 	}
 	return 0;
 }

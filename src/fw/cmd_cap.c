@@ -208,7 +208,10 @@ static void cap_event(const struct fw_call *k, void *cap)
 	}
 }
 
-/* UC has none on any card: mlx5_ib internal_fill_odp_caps() does not look at it. */
+/*
+ * As ConnectX-6 says (tests/cards/facts.md). UC has none on any card: mlx5_ib
+ * internal_fill_odp_caps() does not look at it.
+ */
 static void cap_odp(const struct fw_call *k, void *cap)
 {
 	static const uint32_t services[] = {LP_odp_cap_rc_odp_caps, LP_odp_cap_xrc_odp_caps,
@@ -219,14 +222,14 @@ static void cap_odp(const struct fw_call *k, void *cap)
 		void *c = (uint8_t *)cap + services[i];
 
 		LAYOUT_SET(odp_per_transport_service_cap, c, send, 1);
-		LAYOUT_SET(odp_per_transport_service_cap, c, receive, 1);
+		LAYOUT_SET(odp_per_transport_service_cap, c, receive,
+			   services[i] != LP_odp_cap_xrc_odp_caps);
 		LAYOUT_SET(odp_per_transport_service_cap, c, write, 1);
 		LAYOUT_SET(odp_per_transport_service_cap, c, read, 1);
 		LAYOUT_SET(odp_per_transport_service_cap, c, atomic, 1);
 		LAYOUT_SET(odp_per_transport_service_cap, c, srq_receive, 1);
 	}
 	LAYOUT_SET(odp_per_transport_service_cap, ud, send, 1);
-	LAYOUT_SET(odp_per_transport_service_cap, ud, srq_receive, 1);
 }
 
 /* memic_operations stays 0: no address at which a store is an atomic operation can be made. */

@@ -171,8 +171,9 @@ static inline uint32_t hw_port_lid(const struct hw_port *p)
 	return lid || hw_port_is_eth(p) ? lid : 0xffff;
 }
 /*
- * Without a link the least: mlx5_query_hca_port() finds no width, which translate_active_width()
- * makes 4x, at SDR; mlx5_query_port_roce() keeps its default, 4x at QDR.
+ * Without a link mlx5_query_hca_port() finds no width, which translate_active_width() makes 4x, and
+ * no speed: 0, which rate_show() takes for SDR. mlx5_query_port_roce() keeps its default, 4x at
+ * QDR.
  */
 static inline bool hw_port_has_rate(const struct hw_port *p)
 {
@@ -184,9 +185,7 @@ static inline uint32_t hw_port_width(const struct hw_port *p)
 }
 static inline uint32_t hw_port_speed(const struct hw_port *p)
 {
-	return hw_port_has_rate(p) ? p->speed
-	       : hw_port_is_eth(p) ? (uint32_t)IB_SPEED_QDR
-				   : (uint32_t)IB_SPEED_SDR;
+	return hw_port_has_rate(p) ? p->speed : hw_port_is_eth(p) ? (uint32_t)IB_SPEED_QDR : 0;
 }
 /* Entries of the port's GID and P_Key tables, as programs see them. */
 static inline uint32_t hw_port_gids(const struct hw_port *p)

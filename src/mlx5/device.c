@@ -121,14 +121,13 @@ static void query_raw_limits(const struct fw_caps *c, struct ibv_device_attr_ex 
 /* On-demand paging, as internal_fill_odp_caps() reads it from the capabilities. */
 static void query_odp(struct ibv_device_attr_ex *x)
 {
-	const uint32_t connected = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
-				   IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
-				   IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
+	const uint32_t connected = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
+				   IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
+				   IBV_ODP_SUPPORT_SRQ_RECV;
 
 	x->odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
-	x->odp_caps.per_transport_caps.rc_odp_caps = connected;
-	x->odp_caps.per_transport_caps.ud_odp_caps =
-		IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_SRQ_RECV;
+	x->odp_caps.per_transport_caps.rc_odp_caps = connected | IBV_ODP_SUPPORT_RECV;
+	x->odp_caps.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_SEND;
 	x->xrc_odp_caps = connected;
 }
 

@@ -227,7 +227,7 @@ static void a_port_without_link(void **state)
 	assert_int_equal(resp.legacy_resp.lid, 0xffff);
 	assert_int_equal(resp.legacy_resp.sm_lid, 0);
 	assert_int_equal(resp.legacy_resp.active_width, IB_WIDTH_4X);
-	assert_int_equal(resp.legacy_resp.active_speed, IB_SPEED_SDR);
+	assert_int_equal(resp.legacy_resp.active_speed, 0); /* ucx#9908 */
 }
 
 /* mlx5_query_port_roce(). */

@@ -68,7 +68,6 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 		p->speed_sup = p->speed_en = (uint8_t)(p->speed_sup & ~IB_SPEED_FDR10);
 	p->down_default = IB_PHYS_POLLING;
 	p->op_vls = p->vl_cap = VL_CAP_CA;
-	p->subnet_timeout = 18;
 }
 
 static enum hw_link link_of(const struct topo_node *t, const struct fab_options *o)

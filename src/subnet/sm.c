@@ -277,6 +277,9 @@ static void tell_services(struct sweep *w)
 	}
 }
 
+/* OpenSM's default; a port that no manager has reached shows 0. */
+#define SUBNET_TIMEOUT 18
+
 static void activate(struct sweep *w)
 {
 	struct seg *s = w->s;
@@ -298,6 +301,7 @@ static void activate(struct sweep *w)
 			w->what[i] |= FAB_CHANGED_REREGISTER;
 		p->sm_lid = sm_lid;
 		p->sm_sl = 0;
+		p->subnet_timeout = SUBNET_TIMEOUT;
 		fab_port_changed(s, w->end[i], w->what[i]);
 	}
 	fab_subnet(s)->sm_again = 0;

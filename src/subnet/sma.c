@@ -157,12 +157,19 @@ static uint16_t set_guid_info(const struct fab_mad_call *c)
 
 /* ---- P_Keys: the modifier's low half is the block; on a switch its high half is the port */
 
+static_assert(HW_PKEYS % PKEY_BLOCK == 0 && 2 * PKEY_BLOCK == SMP_DATA_SIZE, "whole blocks");
+
+static uint32_t pkey_first(const struct fab_mad_call *c)
+{
+	return (c->attr_mod & 0xffff) * PKEY_BLOCK;
+}
+
 static uint32_t pkey_port(const struct fab_mad_call *c)
 {
 	const struct fab_node *n = sma_node(c);
 	uint32_t num = c->attr_mod >> 16;
 
-	if ((c->attr_mod & 0xffff) * PKEY_BLOCK >= HW_PKEYS)
+	if (pkey_first(c) >= HW_PKEYS)
 		return SEG_NONE;
 	return n->type == FAB_SWITCH ? fab_node_port(n, num) : c->port;
 }
@@ -173,9 +180,8 @@ static uint16_t get_pkey_table(const struct fab_mad_call *c)
 
 	if (port == SEG_NONE)
 		return MAD_STATUS_BAD_VALUE;
-	memset(c->data, 0, SMP_DATA_SIZE);
-	for (uint32_t i = 0; i < HW_PKEYS; i++)
-		be16_store(c->data + 2 * i, hw_port(c->s, port)->pkey[i]);
+	for (uint32_t i = 0; i < PKEY_BLOCK; i++)
+		be16_store(c->data + 2 * i, hw_port(c->s, port)->pkey[pkey_first(c) + i]);
 	return MAD_STATUS_OK;
 }
 
@@ -188,11 +194,11 @@ static uint16_t set_pkey_table(const struct fab_mad_call *c)
 	if (port == SEG_NONE)
 		return MAD_STATUS_BAD_VALUE;
 	p = hw_port(c->s, port);
-	for (uint32_t i = 0; i < HW_PKEYS; i++) {
+	for (uint32_t i = 0; i < PKEY_BLOCK; i++) {
 		uint16_t pkey = (uint16_t)be16_load(c->data + 2 * i);
 
-		moved |= p->pkey[i] != pkey;
-		p->pkey[i] = pkey;
+		moved |= p->pkey[pkey_first(c) + i] != pkey;
+		p->pkey[pkey_first(c) + i] = pkey;
 	}
 	if (moved) {
 		fab_moved(c->s);

@@ -6,6 +6,8 @@
 #ifndef TESTS_CARDS_H
 #define TESTS_CARDS_H
 
+#include "facts.h"
+
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,7 +85,7 @@ extern int patience; /* seconds */
 
 enum fact {
 #define X(name, source) name,
-	FACTS(X)
+	FACTS(X) MORE_FACTS(X)
 #undef X
 };
 
@@ -116,8 +118,12 @@ struct options {
 	unsigned int no_rights; /* that b's QP lacks */
 	enum ibv_mtu mtu;       /* 0: 1024 */
 	uint8_t timeout, retries, rnr_retries;
-	bool unsignalled; /* sq_sig_all 0 */
-	bool apart;       /* b is not connected */
+	bool unsignalled;                 /* sq_sig_all 0 */
+	bool apart;                       /* b is not connected */
+	bool srq;                         /* b receives from one */
+	struct ibv_pd *srq_pd;            /* NULL: the same as all others */
+	struct ibv_comp_channel *channel; /* of b's CQ */
+	uint32_t inline_data;
 };
 
 struct end {
@@ -138,11 +144,16 @@ struct pair {
 /* False: the adapter does not have this transport. */
 bool pair_make(struct pair *p, const struct options *o);
 void pair_free(struct pair *p);
+/* An RC pair that is `apart`: a's QP again, for its CQ of now, and both connected. */
+void remake_requester(struct pair *p);
 struct ibv_mr *region(void *at, size_t len, unsigned int access);
 /* RESET to INIT, and on to RTS: also for a QP that another process is connected to. */
 void to_init(struct ibv_qp *qp, unsigned int rights);
 void to_rts(struct ibv_qp *qp, const struct options *o, uint32_t dest_qpn, uint16_t lid,
 	    const union ibv_gid *gid);
+void to_rtr(struct ibv_qp *qp, const struct options *o, uint32_t dest_qpn, uint16_t lid,
+	    const union ibv_gid *gid);
+void rtr_to_rts(struct ibv_qp *qp, const struct options *o);
 void to_state(struct ibv_qp *qp, enum ibv_qp_state to);
 
 /* A request of a's; what is 0 is as it should be. */
@@ -174,6 +185,8 @@ const char *state_name(const struct ibv_qp *qp);
 uint32_t sq_psn(const struct ibv_qp *qp);
 /* Events of both ends so far: "b REQ_ERR", "none". */
 const char *events(const struct pair *p, bool wait);
+/* An asynchronous event is there, or comes within `seconds`. */
+bool has_event(int seconds);
 /* How many bytes from the start on are those of `from`; the rest must be FILL: else -1. */
 long landed(const uint8_t *mem, const uint8_t *from, size_t n);
 
@@ -189,5 +202,13 @@ void gone_group(void);
 void gone_target(void);
 void freed_group(void);
 void keys_group(void);
+void posts_group(void);
+void receives_group(void);
+void windows_group(void);
+void domains_group(void);
+void datagrams_group(void);
+void notices_group(void);
+void shows_group(void);
+void calls_group(void);
 
 #endif

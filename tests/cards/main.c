@@ -24,7 +24,7 @@ static const struct {
 	const char *name, *source;
 } facts[] = {
 #define X(name, source) {#name, source},
-	FACTS(X)
+	FACTS(X) MORE_FACTS(X)
 #undef X
 };
 
@@ -33,9 +33,11 @@ static const struct {
 	void (*run)(void);
 } groups[] = {
 	{"counters", counters_group}, /* first: files may show what was before */
-	{"own", own_group},           {"refused", refused_group}, {"keys", keys_group},
-	{"record", record_group},     {"dead", dead_group},       {"gone", gone_group},
-	{"freed", freed_group},
+	{"own", own_group},           {"refused", refused_group},     {"keys", keys_group},
+	{"record", record_group},     {"dead", dead_group},           {"gone", gone_group},
+	{"posts", posts_group},       {"receives", receives_group},   {"windows", windows_group},
+	{"domains", domains_group},   {"datagrams", datagrams_group}, {"notices", notices_group},
+	{"shows", shows_group},       {"calls", calls_group},         {"freed", freed_group},
 };
 
 const char *text(const char *format, ...)

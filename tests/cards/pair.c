@@ -48,7 +48,7 @@ void to_init(struct ibv_qp *qp, unsigned int rights)
 			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
 }
 
-void to_rts(struct ibv_qp *qp, const struct options *o, uint32_t dest_qpn, uint16_t lid,
+void to_rtr(struct ibv_qp *qp, const struct options *o, uint32_t dest_qpn, uint16_t lid,
 	    const union ibv_gid *gid)
 {
 	struct ibv_qp_attr at = {
@@ -66,16 +66,28 @@ void to_rts(struct ibv_qp *qp, const struct options *o, uint32_t dest_qpn, uint1
 
 	NEED(!ibv_modify_qp(qp, &at,
 			    uc ? mask : mask | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
-	at = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
-				  .timeout = o->timeout ? o->timeout : 14,
-				  .retry_cnt = o->retries,
-				  .rnr_retry = o->rnr_retries,
-				  .max_rd_atomic = 4};
-	mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+}
+
+void rtr_to_rts(struct ibv_qp *qp, const struct options *o)
+{
+	struct ibv_qp_attr at = {.qp_state = IBV_QPS_RTS,
+				 .timeout = o->timeout ? o->timeout : 14,
+				 .retry_cnt = o->retries,
+				 .rnr_retry = o->rnr_retries,
+				 .max_rd_atomic = 4};
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+
 	NEED(!ibv_modify_qp(qp, &at,
-			    uc ? mask
-			       : mask | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-					    IBV_QP_MAX_QP_RD_ATOMIC));
+			    o->t == UC ? mask
+				       : mask | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+						 IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
+}
+
+void to_rts(struct ibv_qp *qp, const struct options *o, uint32_t dest_qpn, uint16_t lid,
+	    const union ibv_gid *gid)
+{
+	to_rtr(qp, o, dest_qpn, lid, gid);
+	rtr_to_rts(qp, o);
 }
 
 void to_state(struct ibv_qp *qp, enum ibv_qp_state to)
@@ -90,12 +102,12 @@ void to_state(struct ibv_qp *qp, enum ibv_qp_state to)
 	}
 }
 
-static void end_make(struct end *e)
+static void end_make(struct end *e, struct ibv_comp_channel *channel)
 {
 	e->mem = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	NEED(e->mem != MAP_FAILED);
 	e->mr = region(e->mem, BYTES, ALL_RIGHTS);
-	NEED(e->cq = ibv_create_cq(ad.ctx, 2 * DEPTH, NULL, NULL, 0));
+	NEED(e->cq = ibv_create_cq(ad.ctx, 2 * DEPTH, NULL, channel, 0));
 }
 
 static void end_free(struct end *e)
@@ -119,8 +131,11 @@ static struct ibv_qp *make_qp(struct pair *p, struct end *e, enum ibv_qp_type ty
 		init.xrcd = p->xrcd;
 	} else {
 		init.send_cq = init.recv_cq = e->cq;
-		init.cap = (struct ibv_qp_cap){.max_send_wr = DEPTH, .max_send_sge = 2};
-		if (type != IBV_QPT_XRC_SEND) {
+		init.cap = (struct ibv_qp_cap){.max_send_wr = DEPTH,
+					       .max_send_sge = 2,
+					       .max_inline_data = p->o.inline_data};
+		init.srq = type == IBV_QPT_XRC_SEND ? NULL : e->srq;
+		if (type != IBV_QPT_XRC_SEND && !e->srq) {
 			init.cap.max_recv_wr = DEPTH;
 			init.cap.max_recv_sge = 1;
 		}
@@ -157,8 +172,13 @@ bool pair_make(struct pair *p, const struct options *o)
 	*p = (struct pair){.o = *o};
 	p->mtu = 128u << (o->mtu ? o->mtu : IBV_MTU_1024);
 	to = from;
-	end_make(&p->a);
-	end_make(&p->b);
+	end_make(&p->a, NULL);
+	end_make(&p->b, o->channel);
+	if (o->srq) {
+		struct ibv_srq_init_attr init = {.attr = {.max_wr = DEPTH, .max_sge = 1}};
+
+		NEED(p->b.srq = ibv_create_srq(o->srq_pd ? o->srq_pd : ad.pd, &init));
+	}
 	if (o->t == XRC) {
 		from = IBV_QPT_XRC_SEND;
 		to = IBV_QPT_XRC_RECV;
@@ -182,6 +202,14 @@ bool pair_make(struct pair *p, const struct options *o)
 		p->b.mem[i] = FILL;
 	}
 	return true;
+}
+
+void remake_requester(struct pair *p)
+{
+	NEED(p->a.qp = make_qp(p, &p->a, IBV_QPT_RC));
+	to_init(p->a.qp, QP_RIGHTS);
+	to_rts(p->b.qp, &p->o, p->a.qp->qp_num, ad.port.lid, &ad.gid);
+	to_rts(p->a.qp, &p->o, p->b.qp->qp_num, ad.port.lid, &ad.gid);
 }
 
 void pair_free(struct pair *p)
@@ -345,6 +373,13 @@ const char *events(const struct pair *p, bool wait)
 	}
 	silent |= wait && !*all;
 	return *all ? all : "none";
+}
+
+bool has_event(int seconds)
+{
+	struct pollfd fd = {.fd = ad.ctx->async_fd, .events = POLLIN};
+
+	return poll(&fd, 1, seconds * 1000) == 1;
 }
 
 long landed(const uint8_t *mem, const uint8_t *from, size_t n)

@@ -21,16 +21,21 @@ struct queue {
 	uint32_t bf;
 };
 
-static void open_queue(struct queue *q)
+static void open_queue_as(struct queue *q, const struct options *o)
 {
 	struct mlx5dv_obj obj = {.qp = {.out = &q->sq}, .cq = {.out = &q->cq}};
 
 	*q = (struct queue){0};
-	NEED(pair_make(&q->p, &(struct options){.timeout = 8}));
+	NEED(pair_make(&q->p, o));
 	obj.qp.in = q->p.a.qp;
 	obj.cq.in = q->p.a.cq;
 	NEED(!mlx5dv_init_obj(&obj, MLX5DV_OBJ_QP | MLX5DV_OBJ_CQ));
 	NEED(q->sq.sq.stride == WQE_BYTES && q->sq.sq.wqe_cnt >= WQES);
+}
+
+static void open_queue(struct queue *q)
+{
+	open_queue_as(q, &(struct options){.timeout = 8});
 }
 
 static struct mlx5_wqe_ctrl_seg *wqe_at(const struct queue *q, uint16_t index)
@@ -244,6 +249,37 @@ static void fault(enum cause cause, uint32_t before, int c, int rung, int record
 	pair_free(&q.p);
 }
 
+/* A doorbell that rings too early is lost: no later state looks for it. */
+static void too_early(enum ibv_qp_state in)
+{
+	struct options o = {.apart = true};
+	struct request r;
+	struct pair other;
+	struct queue q;
+	const char *got;
+
+	open_queue_as(&q, &o);
+	if (in == IBV_QPS_RTR)
+		to_rtr(q.p.a.qp, &o, q.p.b.qp->qp_num, ad.port.lid, &ad.gid);
+	write_wqe(&q, MLX5_OPCODE_RDMA_WRITE, 0, 0, 0);
+	set_record(&q, 1);
+	ring(&q, 1);
+	if (in == IBV_QPS_INIT)
+		to_rtr(q.p.a.qp, &o, q.p.b.qp->qp_num, ad.port.lid, &ad.gid);
+	to_rts(q.p.b.qp, &o, q.p.a.qp->qp_num, ad.port.lid, &ad.gid);
+	rtr_to_rts(q.p.a.qp, &o);
+	NEED(pair_make(&other, &(struct options){0}));
+	r = good(&other, READ, 8);
+	post(&other, &r); /* time has passed when this is done */
+	NEED(next_wc(other.a.cq).status == IBV_WC_SUCCESS);
+	pair_free(&other);
+	got = cqes(&q, 0, 0);
+	check(in == IBV_QPS_INIT ? rec_init : rec_rtr, "WRITE, then RTS", "no CQE, a RTS, 0 bytes",
+	      text("%s, a %s, %ld bytes", *got ? got : "no CQE", state_name(q.p.a.qp),
+		   landed(q.p.b.mem, q.p.a.mem, 64)));
+	pair_free(&q.p);
+}
+
 void record_group(void)
 {
 	/* c, doorbell, P, raised */
@@ -272,6 +308,8 @@ void record_group(void)
 		     cause++)
 			fault(cause, i % 4 ? 0 : 120, rows[i].c, rows[i].rung, rows[i].record,
 			      rows[i].raised);
+	too_early(IBV_QPS_INIT);
+	too_early(IBV_QPS_RTR);
 	fault(RKEY, 65530, 3, 8, 2, 8);
 	fault(LKEY, 65530, 3, 8, 7, 8);
 	fault(RKEY, 65534, 3, 8, 12, 0);

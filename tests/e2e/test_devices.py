@@ -55,10 +55,10 @@ class Devices(Case):
 
     def test_before_a_subnet_manager_comes(self):
         """As a card: the reset value of its vport's context."""
-        sh = ('ibstat; ibv_devinfo; rdma link show; cat /sys/class/infiniband/mlx5_0/ports/1/lid')
+        sh = ('ibstat; ibv_devinfo -v; rdma link show; cat /sys/class/infiniband/mlx5_0/ports/1/lid')
         out = self.ok(self.embedded('sh', '-c', sh, options=('--sm', 'none')))
         for want in ('State: Initializing', 'Base lid: 65535', 'SM lid: 0', r'port_lid:\s+65535',
-                     r'sm_lid:\s+0', 'lid 65535 sm_lid 0', '0xffff'):
+                     r'sm_lid:\s+0', r'subnet_timeout:\s+0', 'lid 65535 sm_lid 0', '0xffff'):
             self.assertRegex(out, want)
 
     def test_ibstatus(self):

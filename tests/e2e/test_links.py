@@ -154,7 +154,7 @@ class Links(Case):
     def test_a_port_without_link_shows_the_least_rate(self):
         self.unlink('"h1"[1]')
         out = self.ok(self.ask('sh', '-c', 'ibstat; ibv_devinfo -v; cat /sys/class/infiniband/mlx5_0/ports/1/rate'))
-        for want in ('State: Down', 'Rate: 10\n', r'active_width:\s+4X \(2\)', r'active_speed:\s+2.5 Gbps \(1\)',
+        for want in ('State: Down', 'Rate: 10\n', r'active_width:\s+4X \(2\)', r'active_speed:\s+invalid speed \(0\)',
                      r'10 Gb/sec \(4X SDR\)'):
             self.assertRegex(out, want)
 

@@ -63,6 +63,15 @@ class Lspci(unittest.TestCase):
         out = self.lspci('-vv', '-s', FUNCTION, options=['--device', 'cx7'])
         self.assertIn('LnkSta:\tSpeed 32GT/s, Width x16', out)
 
+    def test_what_a_card_shows_of_its_link(self):
+        """NVIDIA/l2fwd-nv#6, a ConnectX-6 Dx."""
+        out = self.lspci('-vv', '-s', FUNCTION)
+        for text in ('[60] Express (v2) Endpoint, MSI 00', 'MaxPayload 512 bytes, PhantFunc 0, Latency L0s unlimited, L1 unlimited',
+                     'ExtTag+ AttnBtn- AttnInd- PwrInd- RBE+ ', 'SlotPowerLimit 75',
+                     'LnkCap:\tPort #0, Speed 16GT/s, Width x16, ASPM not supported',
+                     'ClockPM- Surprise- LLActRep- BwNot- ASPMOptComp+'):
+            self.assertIn(text, out)
+
     def test_all_of_the_configuration_space(self):
         out = self.lspci('-xxxx', '-s', FUNCTION)
         self.assertEqual(len(re.findall(r'^[0-9a-f]{2,3}: ', out, re.M)), 4096 // 16)
