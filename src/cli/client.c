@@ -177,7 +177,8 @@ int client_here(const char *verb)
 	int r;
 
 	snprintf(parent, sizeof(parent), "%.*s", (int)(name - here), here);
-	rt.fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Users whom --allow-uid admits may search it only. */
+	rt.fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	r = rt.fd < 0 ? -errno : runtime_connect(&rt, name + 1);
 	if (rt.fd >= 0)
 		close(rt.fd);

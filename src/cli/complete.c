@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,6 +229,21 @@ static void values_opcode(struct line *l)
 		offer_word(l, fw_opcode_name(op), "command");
 }
 
+static void values_uid(struct line *l)
+{
+	const char *comma = strrchr(l->cur, ',');
+	const struct passwd *p;
+	char uid[16];
+
+	if (comma)
+		keep_prefix(l, (size_t)(comma + 1 - l->cur));
+	for (setpwent(); (p = getpwent());) {
+		snprintf(uid, sizeof(uid), "%u", (unsigned int)p->pw_uid);
+		offer_word(l, uid, p->pw_name);
+	}
+	endpwent();
+}
+
 static const struct {
 	const char *name;
 	void (*values)(struct line *l);
@@ -235,6 +251,7 @@ static const struct {
 	{"FABRIC", values_fabric}, {"NAME", values_fabric},  {"HOST", values_host},
 	{"HCA", values_hca},       {"PORT", values_port},    {"FILE", values_file},
 	{"SPEC", values_topology}, {"TOPIC", values_topics}, {"COMMAND", values_opcode},
+	{"UID", values_uid},
 };
 
 /*

@@ -72,8 +72,8 @@ static void say_note(const struct lost *l, const struct note *n)
 		break;
 	case NOTE_USER:
 		prog_fail("a process of uid %u looked for the adapter, which is uid %u's: start "
-			  "softhca as that user",
-			  n->uid, (unsigned int)geteuid());
+			  "softhca as that user, or with --allow-uid %u",
+			  n->uid, (unsigned int)geteuid(), n->uid);
 		break;
 	}
 }

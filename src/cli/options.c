@@ -182,6 +182,28 @@ static int store_ip(struct parse *p, const struct opt_row *row, const char *arg)
 	return ip_add(&p->o->fab, p->verb->name, arg);
 }
 
+static int store_uids(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	struct fab_options *f = &p->o->fab;
+	const char *at = arg, *end = NULL;
+	uint64_t uid;
+
+	do {
+		uid = *at >= '0' && *at <= '9' ? num_decimal(at, &end) : UINT64_MAX;
+		/* the last one means "no uid" to the kernel */
+		if (uid >= UINT32_MAX || (*end && *end != ','))
+			return prog_fail("%s: --%s: '%s' is not a list of numbers of users, as "
+					 "1000,1001",
+					 p->verb->name, row->name, arg);
+		if (f->nallow_uids == FAB_ALLOW_UIDS)
+			return prog_fail("%s: --%s: more than %d users", p->verb->name, row->name,
+					 FAB_ALLOW_UIDS);
+		f->allow_uid[f->nallow_uids++] = (uint32_t)uid;
+		at = end + 1;
+	} while (*end);
+	return 0;
+}
+
 static int store_output(struct parse *p, const struct opt_row *row, const char *arg)
 {
 	return topo_set_output(p->o, arg);
@@ -254,6 +276,9 @@ static const struct opt_row rows[] = {
 	{CLI_MAKERS, "netns", 0, NULL,
 	 "give each host a network namespace with interfaces of the kernel (10.1.0.1...)",
 	 FLAG(fab.netns), .given = CLI_SHAPE},
+	{CLI_MAKERS, "allow-uid", 0, "UID,...",
+	 "other users whose processes may use the fabric; they then control each other's processes",
+	 .store = store_uids, .given = CLI_SHAPE},
 	{CLI_COMMANDS, "doorbell", 0, "auto|trap|poll",
 	 SHIM_CAN_TRAP
 		 ? "detect stores to a UAR by a fault, or by a thread that watches; auto: by a "

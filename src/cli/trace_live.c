@@ -28,7 +28,7 @@ static int open_fifo(const struct seg *s)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "%s/" TAP_FIFO, s->dir);
-	if (mkfifo(path, 0600) < 0 && errno != EEXIST)
+	if (mkfifo(path, 0660) < 0 && errno != EEXIST)
 		return prog_fail("trace: cannot make %s: %s", path, strerror(errno));
 	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)

@@ -93,11 +93,19 @@ int tree_put(struct tree *t, int dir, const char *name, const char *fmt, ...)
 	return tree_write(t, dir, name, 0444, text, (size_t)n);
 }
 
+/* With --allow-uid processes of several users write here: they have the rights of the group. */
+static mode_t folder_mode(int above)
+{
+	struct stat st;
+
+	return 0755 | (fstat(above, &st) < 0 ? 0 : st.st_mode & S_IWGRP);
+}
+
 int tree_enter(int dir, const char *name)
 {
 	int fd;
 
-	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
+	if (mkdirat(dir, name, folder_mode(dir)) < 0 && errno != EEXIST)
 		return -errno;
 	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;

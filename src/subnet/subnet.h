@@ -24,6 +24,8 @@ struct fab_sm_kept {
 	size_t spare_size;
 };
 
+#define FAB_ALLOW_UIDS 64
+
 struct fab_options {
 	/* For fab_create(). */
 	uint32_t hosts; /* >= 1; named h1, h2, ... */
@@ -41,7 +43,9 @@ struct fab_options {
 	bool ipoib;        /* the built-in SA creates IPoIB's broadcast group at its start */
 	struct fab_ip *ip; /* for the supervisor, when the fabric is made */
 	uint32_t nips;
-	bool netns;               /* for the supervisor: a network namespace for each host */
+	bool netns; /* for the supervisor: a network namespace for each host */
+	/* for the supervisor: other users whose processes may use the fabric */
+	uint32_t allow_uid[FAB_ALLOW_UIDS], nallow_uids;
 	struct fab_sm_kept *kept; /* of the built-in SM's first sweep; may be NULL */
 };
 

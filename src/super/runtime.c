@@ -86,9 +86,13 @@ static bool is_dangling(const char *path)
 static int open_path(struct runtime *rt, const char *path, bool follow, struct stat *st,
 		     char abs[PATH_MAX])
 {
+	int flags = O_DIRECTORY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW);
 	int r = 0;
 
-	rt->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
+	rt->fd = open(path, O_RDONLY | flags);
+	/* Users whom --allow-uid admits may not list it. */
+	if (rt->fd < 0 && errno == EACCES)
+		rt->fd = open(path, O_PATH | flags);
 	if (rt->fd < 0 || fstat(rt->fd, st) < 0 || !realpath(path, abs))
 		r = -errno;
 	if (r && rt->fd >= 0) {
@@ -96,6 +100,16 @@ static int open_path(struct runtime *rt, const char *path, bool follow, struct s
 		rt->fd = -1;
 	}
 	return r;
+}
+
+/*
+ * A user may join a fabric of another one who allows it (--allow-uid), but must name the place:
+ * that user then controls his processes. Root joins no user's.
+ */
+static bool may_use(const struct stat *st, bool chosen, bool create)
+{
+	return !(st->st_mode & 022) &&
+	       (st->st_uid == geteuid() || (chosen && !create && geteuid()));
 }
 
 int runtime_open(struct runtime *rt, bool create)
@@ -123,7 +137,7 @@ int runtime_open(struct runtime *rt, bool create)
 		return -ENOENT;
 	if (r)
 		return prog_fail("cannot use the runtime directory %s: %s", path, prog_why(-r));
-	if (st.st_uid != geteuid() || (st.st_mode & 022)) {
+	if (!may_use(&st, chosen, create)) {
 		runtime_close(rt);
 		return prog_fail("the runtime directory %s must belong to this user and be "
 				 "writable by nobody else (SOFTHCA_RUNTIME_DIR names another one)",

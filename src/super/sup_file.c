@@ -112,7 +112,7 @@ static int make_fifo(struct sup *sup, const char *name, bool in_only, int *fd, i
 	int mode = in_only ? O_RDONLY : O_RDWR;
 	int r = 0;
 
-	if (mkfifoat(sup->ev, name, 0600) < 0)
+	if (mkfifoat(sup->ev, name, SUP_MODE(sup, 0600, 0060)) < 0)
 		return -errno;
 	/*
 	 * Open it for writing first: a FIFO without a writer blocks whoever opens it for reading.

@@ -29,7 +29,7 @@ int sup_hosts_init(struct sup *sup)
 	sup->used = calloc(seg_table(&sup->seg, SEG_T_HOST)->high + 1, sizeof(*sup->used));
 	if (!sup->used)
 		return -ENOMEM;
-	return mkdirat(sup->dir, "host", 0700) < 0 ? -errno : 0;
+	return mkdirat(sup->dir, "host", SUP_MODE(sup, 0700, 0050)) < 0 ? -errno : 0;
 }
 
 bool sup_host_used(const struct sup *sup, uint32_t host)
@@ -51,7 +51,7 @@ static int make_tree(struct sup *sup, uint32_t host, const struct hw_host *h,
 	snprintf(root, sizeof(root), "%s/host/%.31s", sup->seg.dir, h->name);
 	/* Remains of an earlier attempt that had no space even to clean up. */
 	r = runtime_remove(dir, h->name);
-	if (!r && mkdir(root, 0700) < 0)
+	if (!r && mkdir(root, SUP_MODE(sup, 0700, 0070)) < 0)
 		r = -errno;
 	if (!r)
 		r = fab_sysfs_render(&sup->seg, host, root, ids);

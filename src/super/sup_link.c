@@ -21,6 +21,7 @@
 #include "engine/engine.h"
 #include "hw/hca.h"
 #include "segment/adopt.h"
+#include "super/allow.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -540,7 +541,7 @@ static void accept_link(struct sup *sup, struct sup_source *src, uint32_t events
 		return;
 	l = calloc(1, sizeof(*l));
 	if (!l || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 ||
-	    cred.uid != geteuid()) {
+	    !allow_has(&sup->fab, cred.uid)) {
 		free(l);
 		close(fd);
 		return;
@@ -571,7 +572,8 @@ int sup_listen(struct sup *sup)
 		.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
 		.ready = accept_link};
 	if (sup->listen.fd < 0 || bind(sup->listen.fd, (struct sockaddr *)&a, sizeof(a)) < 0 ||
-	    listen(sup->listen.fd, 128) < 0)
+	    listen(sup->listen.fd, 128) < 0 ||
+	    (sup->fab.nallow_uids && fchmodat(sup->dir, "sock", 0660, 0) < 0))
 		return -errno;
 	return sup_watch(sup, &sup->listen);
 }

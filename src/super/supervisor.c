@@ -21,6 +21,7 @@
 #include "segment/adopt.h"
 #include "segment/tap.h"
 #include "subnet/subnet.h"
+#include "super/allow.h"
 #include "super/program.h"
 #include "super/runtime.h"
 #include "umad/umad.h"
@@ -59,7 +60,7 @@ static int make_segment(struct sup *sup, const struct topo *topo)
  */
 static int make_alive(struct sup *sup)
 {
-	if (mkfifoat(sup->dir, "alive", 0600) < 0)
+	if (mkfifoat(sup->dir, "alive", SUP_MODE(sup, 0600, 0040)) < 0)
 		return -errno;
 	sup->alive = openat(sup->dir, "alive", O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	return sup->alive < 0 ? -errno : 0;
@@ -107,7 +108,10 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 	r = start_netns(sup);
 	if (r)
 		return r;
-	if (mkdirat(dir, "ev", 0700) < 0)
+	r = allow_folder(fab, rt, name, dir);
+	if (r)
+		return r;
+	if (mkdirat(dir, "ev", SUP_MODE(sup, 0700, 0050)) < 0)
 		r = -errno;
 	if (!r)
 		r = sup_hosts_init(sup);

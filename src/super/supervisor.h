@@ -168,6 +168,12 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
  */
 void sup_finish(struct sup *sup);
 
+/*
+ * The mode of a new file: `own`, and with --allow-uid the rights that its users have, too, as those
+ * of the group: the directory's access control list (allow.c) gives them to the users.
+ */
+#define SUP_MODE(sup, own, users) ((own) | ((sup)->fab.nallow_uids ? (users) : 0))
+
 int sup_watch(struct sup *sup, struct sup_source *src);
 /* The same for an eventfd that is never read: each write is an event. */
 int sup_watch_edges(struct sup *sup, struct sup_source *src);

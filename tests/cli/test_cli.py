@@ -272,6 +272,12 @@ class Options(Cli):
                 (['run', '-xq', 'true'], "unknown option '-x'"),
                 (['up', 'lab', '-xq'], "unknown option '-x'"),
                 (['pcap', '-o', 'x', '-s'], '-s needs a value: -s BYTES'),
+                (['up', '--allow-uid'], '--allow-uid needs a value: --allow-uid UID,...'),
+                *[(['run', '--allow-uid', uids, 'true'],
+                   f"--allow-uid: '{uids}' is not a list of numbers of users, as 1000,1001")
+                  for uids in ('', 'root', '1,', ',1', '1-2', '-1', '1,,2', '4294967295', '99999999999999999999')],
+                (['run', '--allow-uid', ','.join(map(str, range(65))), 'true'], '--allow-uid: more than 64 users'),
+                (['run', '--fabric', 'lab', '--allow-uid', '1', 'true'], '--allow-uid would describe a new fabric'),
                 (['status', '-j', 'lab', '--jsom'], "unknown option '--jsom'; did you mean '--json'?")):
             with self.subTest(args=args):
                 self.assertTrue(self.refused(*args).startswith(f'softhca: {args[0]}: {why}'),

@@ -43,6 +43,8 @@ char rc_state(pid_t tid)
 	return state;
 }
 
+#define REMOTE (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
 void rc_open(struct rc_end *e)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -72,16 +74,14 @@ void rc_make(struct rc_end *e, void *buf, size_t size, int flags)
 	init.send_cq = init.recv_cq = e->cq;
 	init.cap = (struct ibv_qp_cap){RC_DEPTH, RC_DEPTH, 1, 1, 0};
 	e->qp = ibv_create_qp(e->pd, &init);
-	e->mr = ibv_reg_mr(e->pd, e->buf, size, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	e->mr = ibv_reg_mr(e->pd, e->buf, size, IBV_ACCESS_LOCAL_WRITE | REMOTE);
 	CHECK(e->qp && e->mr);
 	e->me = (struct rc_addr){(uintptr_t)e->buf, e->qp->qp_num, e->mr->rkey, port.lid};
 }
 
 void rc_connect(struct rc_end *e, const struct rc_addr *peer, uint8_t timeout, uint8_t retries)
 {
-	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT,
-				.port_num = 1,
-				.qp_access_flags = IBV_ACCESS_REMOTE_WRITE};
+	struct ibv_qp_attr a = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = REMOTE};
 
 	e->peer = *peer;
 	if (ibv_modify_qp(e->qp, &a,
@@ -90,14 +90,18 @@ void rc_connect(struct rc_end *e, const struct rc_addr *peer, uint8_t timeout, u
 	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
 				 .path_mtu = IBV_MTU_1024,
 				 .dest_qp_num = peer->qpn,
+				 .max_dest_rd_atomic = 1,
 				 .min_rnr_timer = 1,
 				 .ah_attr = {.dlid = (uint16_t)peer->lid, .port_num = 1}};
 	if (ibv_modify_qp(e->qp, &a,
 			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
 		DIE("RTR: %s", strerror(errno));
-	a = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTS, .timeout = timeout, .retry_cnt = retries, .rnr_retry = 7};
+	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
+				 .max_rd_atomic = 1,
+				 .timeout = timeout,
+				 .retry_cnt = retries,
+				 .rnr_retry = 7};
 	if (ibv_modify_qp(e->qp, &a,
 			  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 				  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))

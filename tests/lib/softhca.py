@@ -248,17 +248,19 @@ class Fabric:
     """`softhca up` in a runtime directory of its own; checks at the end that nothing is left of it."""
     count = 0
 
-    def __init__(self, *options, user=None, env=None):
+    def __init__(self, *options, user=None, env=None, mode=0o700, owner=65534):
         Fabric.count += 1
         self.name = f'f{Fabric.count}'
         self.options = options
         self.user = user or []
+        self.mode, self.owner = mode, owner  # of its runtime directory; the owner if there is a user
         self.env = dict(os.environ, **(env or {}))
 
     def __enter__(self):
         self.dir = fabric_dir()
+        os.chmod(self.dir, self.mode)
         if self.user:
-            os.chown(self.dir, 65534, 65534)
+            os.chown(self.dir, self.owner, self.owner)
             self.env['HOME'] = self.dir
         self.env['SOFTHCA_RUNTIME_DIR'] = self.dir
         try:
