@@ -940,7 +940,7 @@ class UpAndDown(Cli):
         r = subprocess.run([*self.user, *unshare, f'{mounts} && mkdir -m 700 all/r && SOFTHCA_RUNTIME_DIR="$1/all/r" '
                             'exec "$2" run -- sh -c "ibv_devices; find /dev/infiniband/ -type c | wc -l; '
                             'stat -c %F /dev/infiniband/uverbs0; ibv_devinfo -d mlx5_0 >/dev/null"', 'x', self.work,
-                            SOFTHCA], env=self.env, capture_output=True, text=True, timeout=TIMEOUT)
+                            SOFTHCA], env=self.env, capture_output=True, errors='replace', timeout=TIMEOUT)
         self.assertEqual((r.returncode, r.stderr, r.stdout.split('\n')[-3:]),
                          (0, '', ['4', 'character special file', '']), r.stdout)
 

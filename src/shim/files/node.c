@@ -154,7 +154,8 @@ void node_forked(void)
 	atomic_compare_exchange_strong(&nodes.state, &reading, 0);
 }
 
-uint32_t node_minor(dev_t dev, ino_t ino)
+/* Minor of the node with that (st_dev, st_ino). */
+static uint32_t node_minor(dev_t dev, ino_t ino)
 {
 	if (!nodes_ready() || dev != nodes.dev)
 		return NODE_NONE;

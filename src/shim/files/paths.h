@@ -68,8 +68,6 @@ bool shared_ours(const struct shim_config *c, int folder, const char *rest);
 
 /* Device nodes are regular files in the tree; these functions tell which file is which device. */
 #define NODE_NONE UINT32_MAX /* no minor: not a device node */
-/* Minor of the node with that (st_dev, st_ino). */
-uint32_t node_minor(dev_t dev, ino_t ino);
 /* After fork, in the child. */
 void node_forked(void);
 /* Could an entry of the nodes' folder with this name be a node? */
