@@ -138,6 +138,7 @@ struct hw_qp {
 	/* DCI: streams in error, of which WQEs are flushed; with one more the QP fails */
 	uint16_t nerrored;
 	uint16_t errored[(1 << HW_LOG_MAX_DCI_ERRORED) - 1];
+	uint32_t parked; /* how often the WQE in hand was parked for the same reason */
 	uint32_t adapts_left; /* RoCE: adaptive retransmissions before the first time-out */
 
 	/* Responder [rq]. */

@@ -22,6 +22,7 @@
 #include "hw/share.h"
 #include "hw/srq.h"
 #include "hw/tm.h"
+#include "hw/told.h"
 #include "hw/uar.h"
 #include "hw/umem.h"
 #include "hw/use.h"

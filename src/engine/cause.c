@@ -1,0 +1,872 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the words for what has failed on the data path: looks once more at what the failed attempt
+ * has looked at, and says which condition did not hold, with its values. Called by sq.c, rc.c, ud.c
+ * and resp.c after a failure, on the engine's stack. It takes no lock and changes no counter of
+ * ports: what it reads of a peer may have changed since.
+ */
+#include "engine/cause.h"
+#include "engine/link.h"
+#include "engine/transport.h"
+#include "fabric/fabric.h"
+#include "fabric/path.h"
+#include "fabric/roce.h"
+#include "hw/mkey.h"
+#include "hw/port.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "hw/srq.h"
+#include "util/fmt.h"
+#include "util/rec.h"
+#include "wire/ib/pkey.h"
+#include "wire/prm/dct.h"
+#include "wire/prm/prm.h"
+
+#define PSN_MASK 0xffffffu
+#define PSN_BEHIND 0x800000u
+
+TLS_IE struct cause_note cause_note;
+
+/* The last text, for the trace line of the completion that follows. */
+static TLS_IE struct {
+	uint32_t qpn;
+	enum eng_why why;
+	char text[CAUSE_TEXT];
+} last;
+
+/* What a cause's template may name. */
+struct cause {
+	enum eng_cause_id id;
+	uint32_t own, peer; /* %o %q: QPNs */
+	uint64_t a, b;      /* %a %b in hexadecimal, %A %B in decimal */
+	uint32_t at, end;   /* %p %e: ports */
+	const char *s, *t;  /* %s %t */
+	const uint8_t *gid; /* %g */
+};
+
+#define CAUSE_ROW(id, name, says, next) [ENG_CAUSE_##id] = {name, says, next},
+static const struct eng_cause causes[ENG_CAUSE_COUNT] = {ENG_CAUSES(CAUSE_ROW)};
+
+const struct eng_cause *eng_cause_at(unsigned int n)
+{
+	return n < ENG_CAUSE_COUNT ? &causes[n] : NULL;
+}
+
+/* ---- words */
+
+struct text {
+	char *buf;
+	size_t size, n;
+};
+
+static void put(struct text *t, const char *f, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct text *t, const char *f, ...)
+{
+	va_list ap;
+
+	if (t->n + 1 >= t->size)
+		return;
+	va_start(ap, f);
+	t->n += fmt_v(t->buf + t->n, t->size - t->n, f, ap);
+	va_end(ap);
+}
+
+static void put_gid(struct text *t, const uint8_t *gid)
+{
+	for (unsigned int i = 0; i < 16; i += 2)
+		put(t, "%s%x", i ? ":" : "", (unsigned int)be16_load(gid + i));
+}
+
+static void put_port(struct text *t, const struct seg *s, uint32_t port)
+{
+	char name[FAB_PORT_NAME];
+
+	put(t, "%s", fab_port_name(s, port, name));
+}
+
+static void put_cause(struct text *t, const struct seg *s, const struct cause *c)
+{
+	for (const char *p = causes[c->id].says; *p; p++) {
+		if (*p != '%') {
+			put(t, "%c", *p);
+			continue;
+		}
+		switch (*++p) {
+		case 'o':
+			put(t, "0x%x", c->own);
+			break;
+		case 'q':
+			put(t, "0x%x", c->peer);
+			break;
+		case 'a':
+		case 'b':
+			put(t, "0x%llx", (unsigned long long)(*p == 'a' ? c->a : c->b));
+			break;
+		case 'A':
+		case 'B':
+			put(t, "%llu", (unsigned long long)(*p == 'A' ? c->a : c->b));
+			break;
+		case 'p':
+		case 'e':
+			put_port(t, s, *p == 'p' ? c->at : c->end);
+			break;
+		case 'g':
+			put_gid(t, c->gid);
+			break;
+		default:
+			put(t, "%s", *p == 's' ? c->s : c->t);
+		}
+	}
+}
+
+static const char *st_name(uint32_t st)
+{
+	const char *name =
+		st == HW_ST_DCT ? "DCT" : prm_value_name(&layout_qpc, LF_qpc_st_BIT, st);
+
+	return name ? name : "?";
+}
+
+static const char *state_name(uint32_t state)
+{
+	const char *name = prm_value_name(&layout_qpc, LF_qpc_state_BIT, state);
+
+	return name ? name : "?";
+}
+
+static const char *port_state(const struct hw_port *p)
+{
+	static const char *const names[] = {"gone", "DOWN", "INIT", "ARMED", "ACTIVE"};
+	uint32_t state = p ? atomic_load(&p->state) : 0;
+
+	return names[state < sizeof(names) / sizeof(names[0]) ? state : 0];
+}
+
+static const char *net_name(enum pkt_net net)
+{
+	static const char *const names[PKT_NETS] = {
+		[PKT_NET_NONE] = "no network header",
+		[PKT_NET_GRH] = "RoCE v1",
+		[PKT_NET_IP6] = "RoCE v2 over IPv6",
+		[PKT_NET_IP4] = "RoCE v2 over IPv4",
+	};
+
+	return names[net < PKT_NETS ? net : PKT_NET_NONE];
+}
+
+/* "QP 0x40 (RC, h1/mlx5_0): " */
+static void put_qp(struct text *t, const struct seg *s, const struct hw_qp *qp, uint32_t qpn)
+{
+	put(t, "QP 0x%x (%s, port ", qpn, st_name(qp->st));
+	put_port(t, s, hw_qp_path(qp)->port);
+	put(t, "): ");
+}
+
+/* ---- the way of a packet */
+
+static bool is(struct cause *c, enum eng_cause_id id)
+{
+	c->id = id;
+	return true;
+}
+
+/* A path that ends before its destination. */
+static bool path_lost(const struct eng_run *r, const struct fab_path *path, struct cause *c)
+{
+	const struct hw_port *from = hw_port(r->s, path->from);
+
+	c->at = path->n ? path->cable[path->n - 1].in : path->from;
+	c->a = path->dlid;
+	switch (path->lost) {
+	case FAB_LOST_UNSENT:
+		c->at = path->from;
+		c->s = port_state(from);
+		return is(c, from && atomic_load(&from->state) == IB_PORT_ACTIVE
+				     ? ENG_CAUSE_NO_LID
+				     : ENG_CAUSE_OWN_PORT);
+	case FAB_LOST_INACTIVE:
+		c->at = path->n ? path->cable[path->n - 1].out : path->from;
+		c->s = port_state(hw_port(r->s, c->at));
+		return is(c, ENG_CAUSE_LINK);
+	case FAB_LOST_AWAY:
+		return is(c, ENG_CAUSE_WRONG_LID);
+	case FAB_LOST_RELAY:
+		return is(c, ENG_CAUSE_NO_ROUTE);
+	case FAB_LOST_LOOPING:
+		return is(c, ENG_CAUSE_ROUTE_BACK);
+	default:
+		return is(c, ENG_CAUSE_NO_MAC);
+	}
+}
+
+/* It leads to a port, which does not accept the address. */
+static bool port_refuses(const struct eng_run *r, const struct way_to *to, uint32_t port,
+			 struct cause *c)
+{
+	const struct hw_port *at = hw_port(r->s, port);
+
+	c->at = port;
+	c->a = at ? atomic_load(&at->lid) : 0;
+	c->gid = to->dgid;
+	for (uint32_t i = 0; at && hw_port_is_eth(at) && i < HW_GIDS; i++) {
+		enum pkt_net net = fab_roce_net(at, i);
+
+		if (memcmp(at->gid[i], to->dgid, 16) || net == PKT_NET_NONE)
+			continue;
+		c->s = net_name(net);
+		c->t = net_name(to->net);
+		c->a = fab_roce_vlan(at, i);
+		c->b = to->vlan;
+		if (net == to->net)
+			return is(c, ENG_CAUSE_VLAN);
+		c->id = ENG_CAUSE_ROCE_VERSION;
+	}
+	return is(c, c->id == ENG_CAUSE_ROCE_VERSION ? c->id
+		     : at && hw_port_is_eth(at)	     ? ENG_CAUSE_NO_GID_ETH
+						     : ENG_CAUSE_NO_GID);
+}
+
+/* A port on an open path stops the packets. */
+static bool path_stops(const struct eng_run *r, const struct fab_path *path,
+		       const struct fab_pkts *k, struct cause *c)
+{
+	uint32_t why;
+
+	c->at = fab_path_stops(r->s, path, k, &why);
+	if (c->at == SEG_NONE)
+		return false;
+	c->a = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT ? k->pkey
+									     : k->payload;
+	c->s = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_XMIT_DISCARDS ? "outwards"
+									    : "inwards";
+	return is(c, why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT
+			     ? ENG_CAUSE_SWITCH_PKEY
+			     : ENG_CAUSE_PATH_MTU);
+}
+
+static bool on_the_way(struct eng_run *r, const struct way_to *to, const struct fab_path *path,
+		       struct cause *c)
+{
+	const struct eng_op *op = eng_op(r->opcode);
+	struct fab_pkts k;
+
+	if (path->to == SEG_NONE)
+		return path_lost(r, path, c);
+	if (to->dgid && !r->link->accepts(hw_port(r->s, path->to), to))
+		return port_refuses(r, to, path->to, c);
+	way_request(r, op, &k);
+	return !fab_path_passes(r->s, path, &k) && path_stops(r, path, &k, c);
+}
+
+/* ---- its receiver */
+
+static uint16_t pkey_of(const struct seg *s, const struct hw_qp_path *w)
+{
+	const struct hw_port *p = hw_port(s, w->port);
+
+	return p && w->pkey_index < HW_PKEYS ? p->pkey[w->pkey_index] : 0;
+}
+
+/* Is there such a QP, here, of this service, that receives? */
+static bool no_receiver(struct eng_run *r, const struct hw_qp *peer, struct cause *c)
+{
+	const struct hw_qp_path *w;
+
+	if (!peer || seg_owner(r->s, SEG_T_QP, r->dest) == SEG_OWNER_FREE)
+		return is(c, ENG_CAUSE_NO_QP);
+	w = hw_qp_path(peer);
+	if (peer->st != r->transport->responder) {
+		c->s = st_name(peer->st);
+		c->t = st_name(r->qp->st);
+		return is(c, ENG_CAUSE_SERVICE);
+	}
+	if (!qp_receives(peer)) {
+		c->s = state_name(atomic_load(&peer->state));
+		return is(c, ENG_CAUSE_STATE);
+	}
+	if (w->port != r->path.to) {
+		c->at = w->port;
+		c->end = r->path.to;
+		return is(c, ENG_CAUSE_ELSEWHERE);
+	}
+	if (seg_proc_gone(r->s, peer->mem.slot, peer->mem.gen))
+		return is(c, ENG_CAUSE_ENDED);
+	return false;
+}
+
+static bool other_pkey(const struct eng_run *r, const struct hw_qp *peer, struct cause *c)
+{
+	c->a = pkey_of(r->s, r->own);
+	c->b = pkey_of(r->s, hw_qp_path(peer));
+	return !ib_pkey_match((uint16_t)c->a, (uint16_t)c->b) && is(c, ENG_CAUSE_PKEY);
+}
+
+/* RoCE: a connected QP takes only packets with the addresses of its path. */
+static bool other_address(struct eng_run *r, const struct hw_qp *peer, struct cause *c)
+{
+	const struct hw_qp_path *w = hw_qp_path(peer);
+	const struct hw_port *at = hw_port(r->s, w->port);
+	enum pkt_net net;
+
+	r->theirs = w;
+	if (!w->grh || !at || r->link->expects(r, peer))
+		return false;
+	net = fab_roce_net(at, w->sgid_index);
+	c->s = net_name(net);
+	c->t = net_name(r->net);
+	c->a = fab_roce_vlan(at, w->sgid_index);
+	c->b = r->vlan;
+	if (net != r->net)
+		return is(c, ENG_CAUSE_QP_ROCE_VERSION);
+	if (c->a != c->b)
+		return is(c, ENG_CAUSE_VLAN);
+	c->gid = w->dgid;
+	return is(c, memcmp(r->port->gid[r->own->sgid_index], w->dgid, 16)
+			     ? ENG_CAUSE_SOURCE_GID
+			     : ENG_CAUSE_DEST_GID);
+}
+
+static bool not_connected(struct eng_run *r, const struct hw_qp *peer, struct cause *c)
+{
+	if (r->transport->responder == HW_ST_DCT) {
+		c->a = be64_load(r->wqe + WQE_SEG);
+		return LAYOUT_GET(dctc, peer->qpc, dc_access_key) != c->a &&
+		       is(c, ENG_CAUSE_ACCESS_KEY);
+	}
+	c->a = peer->dest_qpn;
+	return peer->dest_qpn != r->qpn ? is(c, ENG_CAUSE_CONNECTED) : other_address(r, peer, c);
+}
+
+/* Its answers do not come back. */
+static bool no_way_back(struct eng_run *r, const struct hw_qp *peer, struct cause *c)
+{
+	struct way_to to;
+	bool there;
+
+	if (!eng_acks(r->transport) || r->transport->responder == HW_ST_DCT)
+		return false;
+	r->theirs = hw_qp_path(peer);
+	to = way_of(r, peer);
+	there = way_find(r, peer, &to, &r->back);
+	c->a = r->back.dlid;
+	c->at = r->back.to;
+	c->end = r->own->port;
+	if (!there && r->back.to == SEG_NONE) {
+		c->at = r->back.from;
+		return is(c, ENG_CAUSE_BACK_LOST);
+	}
+	return (!there || r->back.to != r->own->port) && is(c, ENG_CAUSE_BACK);
+}
+
+static bool other_psn(const struct eng_run *r, const struct hw_qp *peer, struct cause *c)
+{
+	uint32_t ahead = (r->qp->next_send_psn - peer->next_rcv_psn) & PSN_MASK;
+
+	c->a = r->qp->next_send_psn;
+	c->b = peer->next_rcv_psn;
+	return r->transport->psn && ahead &&
+	       is(c, ahead < PSN_BEHIND ? ENG_CAUSE_PSN : ENG_CAUSE_DUPLICATE);
+}
+
+static struct cause cause_of(const struct eng_run *r, enum eng_cause_id id)
+{
+	return (struct cause){.id = id,
+			      .own = r->qpn,
+			      .peer = r->dest,
+			      .at = SEG_NONE,
+			      .end = SEG_NONE,
+			      .s = "?",
+			      .t = "?"};
+}
+
+/* Why a request of a connected or DC queue has no answer. */
+static struct cause no_answer(struct eng_run *r)
+{
+	struct cause c = cause_of(r, ENG_CAUSE_SILENCE);
+	const struct hw_qp *peer = hw_qp(r->s, r->dest);
+	struct way_to to = {0};
+
+	if (r->transport->av)
+		r->link->av(r, r->wqe + WQE_SEG, &to);
+	else
+		to = way_of(r, r->qp);
+	if (on_the_way(r, &to, &r->path, &c) || no_receiver(r, peer, &c) ||
+	    not_connected(r, peer, &c) || other_pkey(r, peer, &c) || no_way_back(r, peer, &c) ||
+	    other_psn(r, peer, &c))
+		return c;
+	if (seg_proc_stopped(r->s, peer->mem.slot))
+		c.id = ENG_CAUSE_STOPPED;
+	return c;
+}
+
+static struct cause not_taken(struct eng_run *r, const struct cause_to *d, enum eng_out out)
+{
+	struct cause c = cause_of(r, ENG_CAUSE_SILENCE);
+	const struct hw_qp *peer = hw_qp(r->s, r->dest);
+	struct way_to own = {0};
+
+	if (!d->to)
+		own = way_of(r, r->qp);
+	if (on_the_way(r, d->to ? d->to : &own, &r->path, &c) || no_receiver(r, peer, &c))
+		return c;
+	if (d->has_qkey && peer->qkey != d->qkey) {
+		c.a = d->qkey;
+		c.b = peer->qkey;
+		c.id = ENG_CAUSE_QKEY;
+		return c;
+	}
+	if ((!d->to && not_connected(r, peer, &c)) || other_pkey(r, peer, &c))
+		return c;
+	if (out == ENG_RNR) {
+		c.id = ENG_CAUSE_NO_RECEIVE;
+	} else if (cause_note.need) {
+		c.id = ENG_CAUSE_SHORT;
+		c.a = cause_note.need;
+		c.b = cause_note.room;
+	} else if (seg_proc_stopped(r->s, peer->mem.slot)) {
+		c.id = ENG_CAUSE_STOPPED;
+	}
+	return c;
+}
+
+/* ---- keys */
+
+static void put_access(struct text *t, uint32_t access)
+{
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} names[] = {
+		{HW_ACC_LOCAL_WRITE, "LOCAL_WRITE"},
+		{HW_ACC_REMOTE_READ, "REMOTE_READ"},
+		{HW_ACC_REMOTE_WRITE, "REMOTE_WRITE"},
+		{HW_ACC_ATOMIC, "REMOTE_ATOMIC"},
+	};
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!(access & names[i].bit))
+			continue;
+		put(t, "%s%s", any ? " | " : "", names[i].name);
+		any = true;
+	}
+	if (!any)
+		put(t, access & HW_ACC_LOCAL_READ ? "LOCAL_READ" : "none");
+}
+
+static void put_key(struct text *t, const struct seg *s, bool is_remote)
+{
+	const struct cause_note *n = &cause_note;
+	const struct hw_mkey *mk = hw_mkey(s, n->key);
+
+	if (!n->len)
+		return;
+	put(t, ": %s 0x%x, %llu bytes at 0x%llx: ", is_remote ? "rkey" : "lkey", n->key,
+	    (unsigned long long)n->len, (unsigned long long)n->addr);
+	if (n->key == HW_KEY_NULL || n->key == HW_KEY_DUMP_FILL)
+		put(t, "a reserved key");
+	else if (!mk || !atomic_load(&mk->valid))
+		put(t, "there is no such key");
+	else if (mk->key != n->key)
+		put(t, "there is no such key (0x%x has its index)", mk->key);
+	else if (mk->pdn != n->pdn)
+		put(t, "the key is of PD 0x%x, the QP of PD 0x%x", mk->pdn, n->pdn);
+	else if (mk->qpn != 0xffffff && mk->qpn != n->qpn)
+		put(t, "the key is of QP 0x%x alone", mk->qpn);
+	else if ((mk->access & n->access) != n->access) {
+		put(t, "the key allows ");
+		put_access(t, mk->access);
+		put(t, ", this needs ");
+		put_access(t, n->access);
+	} else {
+		put(t, "the key's region is 0x%llx to 0x%llx, %llu bytes",
+		    (unsigned long long)mk->start,
+		    (unsigned long long)(mk->start + mk->len - !!mk->len),
+		    (unsigned long long)mk->len);
+	}
+}
+
+/* ---- work requests that fail */
+
+/* The operation that the QP's own access flags lack. */
+static const char *lacks(const struct eng_run *r)
+{
+	switch (eng_op(r->opcode)->kind) {
+	case ENG_K_WRITE:
+		return "REMOTE_WRITE";
+	case ENG_K_READ:
+		return "REMOTE_READ";
+	default:
+		return "REMOTE_ATOMIC";
+	}
+}
+
+static void put_no_receive(struct text *t, const struct seg *s, const struct hw_qp *qp,
+			   uint32_t dest)
+{
+	const struct hw_qp *peer = hw_qp(s, dest);
+
+	if (!peer || peer->srqn == SEG_NONE)
+		put(t, ": QP 0x%x", dest);
+	else
+		put(t, ": SRQ 0x%x of QP 0x%x", peer->srqn, dest);
+	put(t, "; rnr_retry %u, min_rnr_timer %u there", qp->rnr_retry,
+	    peer ? peer->min_rnr_nak : 0);
+}
+
+static void put_length(struct text *t)
+{
+	if (cause_note.need)
+		put(t, ": a message of %llu bytes, the receive has room for %llu",
+		    (unsigned long long)cause_note.need, (unsigned long long)cause_note.room);
+}
+
+static void put_values(struct text *t, struct eng_run *r, enum eng_why why)
+{
+	const struct hw_qp *peer = hw_qp(r->s, r->dest);
+	struct cause c;
+
+	switch (why) {
+	case ENG_W_LKEY:
+	case ENG_W_LKEY_ACCESS:
+	case ENG_W_LKEY_RANGE:
+	case ENG_W_SCATTER_KEY:
+	case ENG_W_SCATTER_ACCESS:
+	case ENG_W_SCATTER_RANGE:
+		put_key(t, r->s, false);
+		break;
+	case ENG_W_RKEY:
+	case ENG_W_RKEY_RANGE:
+	case ENG_W_RKEY_ACCESS:
+	case ENG_W_RECV_ACCESS:
+		put_key(t, r->s, true);
+		break;
+	case ENG_W_QP_ACCESS:
+		put(t, ": qp_access_flags of QP 0x%x lack %s", r->dest, lacks(r));
+		break;
+	case ENG_W_RECV_LENGTH:
+	case ENG_W_REMOTE_INVALID:
+		put_length(t);
+		break;
+	case ENG_W_REMOTE_OP:
+		if (!cause_note.theirs)
+			break;
+		put(t, ": QP 0x%x: %s", r->dest, eng_failures[cause_note.theirs].text);
+		put_values(t, r, cause_note.theirs);
+		break;
+	case ENG_W_RNR:
+		put_no_receive(t, r->s, r->qp, r->dest);
+		break;
+	case ENG_W_RETRY:
+		c = no_answer(r);
+		put(t, ": ");
+		put_cause(t, r->s, &c);
+		put(t, "; retry_cnt %u, timeout %u", r->qp->retry_count,
+		    hw_qp_path(r->qp)->ack_timeout);
+		break;
+	case ENG_W_REMOTE_MTU:
+		put(t, ": path_mtu is %u here, %u at QP 0x%x", r->qp->mtu, peer ? peer->mtu : 0,
+		    r->dest);
+		break;
+	case ENG_W_REMOTE_ALIGN:
+		put(t, ": address 0x%llx",
+		    (unsigned long long)LAYOUT_GET(wqe_raddr, r->wqe + r->hdr, va));
+		break;
+	case ENG_W_LENGTH:
+		put(t, ": %llu bytes", (unsigned long long)r->local.len);
+		break;
+	case ENG_W_XRC_SRQ:
+		put(t, ": SRQ 0x%x", atomic_load(&r->qp->xrc_srqn));
+		break;
+	default:
+		break;
+	}
+}
+
+static void tell(const struct seg *s, const struct hw_qp *qp, enum hw_told_kind kind,
+		 const struct text *t)
+{
+	uint64_t v[CAUSE_TEXT / 8] = {kind}, key;
+
+	/* Addresses and PSNs differ from message to message: the words decide, not the reason. */
+	memcpy(v, t->buf, t->n < sizeof(v) ? t->n : sizeof(v));
+	key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
+	if (!hw_told(s, qp->hca, kind, key))
+		hw_tell(s, qp->hca, kind, key, t->buf);
+}
+
+const char *cause_text(uint32_t qpn, enum eng_why why)
+{
+	return last.qpn == qpn && last.why == why && last.text[0] ? last.text
+								  : eng_failures[why].text;
+}
+
+static void keep(struct eng_run *r, uint32_t qpn, enum eng_why why)
+{
+	struct text t = {last.text, sizeof(last.text), 0};
+
+	last.qpn = qpn;
+	last.why = why;
+	put(&t, "%s", eng_failures[why].text);
+	put_values(&t, r, why);
+}
+
+static void tell_kept(const struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
+		      const char *what)
+{
+	char line[CAUSE_TEXT];
+	struct text all = {line, sizeof(line), 0};
+
+	put_qp(&all, r->s, qp, qpn);
+	put(&all, "%s: %s: %s", what, cqe_syndrome_name(eng_failures[last.why].syndrome),
+	    last.text);
+	tell(r->s, qp, HW_TOLD_FAILED, &all);
+}
+
+void cause_failed(struct eng_run *r, enum eng_why why)
+{
+	keep(r, r->qpn, why);
+	tell_kept(r, r->qp, r->qpn, wqe_opcode_name((uint8_t)r->opcode));
+	cause_note = (struct cause_note){0};
+}
+
+void cause_note_length(uint64_t len, const struct eng_recv *rv)
+{
+	cause_note.need = len;
+	cause_note.room = 0;
+	for (uint32_t i = 0; i < rv->nseg; i++) {
+		const uint8_t *seg = rv->seg + (size_t)i * WQE_SEG;
+
+		if (LAYOUT_GET32(wqe_data, seg, lkey) == WQE_INVALID_LKEY &&
+		    !LAYOUT_GET(wqe_data, seg, byte_count))
+			break;
+		cause_note.room += wqe_data_len(seg);
+	}
+}
+
+void cause_receive(struct eng_run *r, uint32_t qpn, enum eng_why why)
+{
+	keep(r, qpn, why);
+	cause_note.theirs = why;
+}
+
+void cause_received(const struct eng_run *r, const struct hw_qp *qp, uint32_t qpn)
+{
+	tell_kept(r, qp, qpn, "receive");
+}
+
+void cause_refused(struct eng_run *r, enum eng_why why)
+{
+	char line[CAUSE_TEXT];
+	struct text t = {line, sizeof(line), 0};
+	struct rec rec;
+
+	if (!TRACE_ON(LOG_CQE))
+		return;
+	put(&t, "%s", eng_failures[why].text);
+	put_values(&t, r, why);
+	rec_begin(&rec, LOG_CQE, "refused", 0);
+	rec.failed = true;
+	rec_group(&rec, "request", "(");
+	rec_x(&rec, "qpn", r->dest);
+	rec_x(&rec, "from", r->qpn);
+	rec_code(&rec, "opcode", r->opcode, wqe_opcode_name((uint8_t)r->opcode));
+	rec_group_end(&rec, ")");
+	rec_say(&rec, "reason", ": ", line);
+	rec_end(&rec);
+}
+
+/* ---- messages that nobody hears of */
+
+/* A trace of failures only has the first of equal lines, the second, the fourth... */
+static bool is_shown(uint64_t n)
+{
+	return !(log_options & LOG_FAILED) || !(n & (n - 1));
+}
+
+static void rec_lost(struct eng_run *r, const char *what, const char *why, uint64_t n)
+{
+	struct rec rec;
+
+	if (!TRACE_ON(LOG_CQE) || !is_shown(n))
+		return;
+	rec_begin(&rec, LOG_CQE, what, 0);
+	rec.failed = true;
+	rec_group(&rec, "message", "(");
+	rec_x(&rec, "qpn", r->qpn);
+	rec_x(&rec, "to", r->dest);
+	if (n > 1)
+		rec_u(&rec, "times", n);
+	rec_group_end(&rec, ")");
+	rec_say(&rec, "reason", ": ", why);
+	rec_end(&rec);
+}
+
+/* A key, or the rights of its QP, do not allow an unacknowledged WRITE. */
+static void dropped_refused(struct eng_run *r)
+{
+	char line[CAUSE_TEXT];
+	struct text t = {line, sizeof(line), 0};
+
+	put_qp(&t, r->s, r->qp, r->qpn);
+	put(&t, "%s", eng_failures[r->why].text);
+	put_values(&t, r, r->why);
+	tell(r->s, r->qp, HW_TOLD_DROPPED, &t);
+}
+
+void cause_dropped(struct eng_run *r, const struct cause_to *to, enum eng_out out)
+{
+	struct cause c = not_taken(r, to, out);
+	const uint64_t v[] = {c.id, c.own, c.peer, c.a, c.b, c.at, c.end, (uintptr_t)c.s,
+			      (uintptr_t)c.t};
+	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0])), n;
+	char line[CAUSE_TEXT];
+	struct text t = {line, sizeof(line), 0};
+	size_t at;
+
+	if (out == ENG_FAILED) { /* cause_refused() has traced it */
+		dropped_refused(r);
+		cause_note = (struct cause_note){0};
+		return;
+	}
+	n = hw_told(r->s, r->qp->hca, HW_TOLD_DROPPED, key);
+	cause_note = (struct cause_note){0};
+	if (n && !TRACE_ON(LOG_CQE))
+		return;
+	put_qp(&t, r->s, r->qp, r->qpn);
+	at = t.n;
+	put_cause(&t, r->s, &c);
+	if (!n)
+		hw_tell(r->s, r->qp->hca, HW_TOLD_DROPPED, key, line);
+	rec_lost(r, "dropped", line + at, n ? n : 1);
+}
+
+void cause_not_ready(struct eng_run *r, uint32_t state)
+{
+	struct cause c = cause_of(r, ENG_CAUSE_NOT_RTS);
+	char line[CAUSE_TEXT];
+	struct text t = {line, sizeof(line), 0};
+	struct rec rec;
+	size_t at;
+
+	c.s = state_name(state);
+	put_qp(&t, r->s, r->qp, r->qpn);
+	at = t.n;
+	put_cause(&t, r->s, &c);
+	tell(r->s, r->qp, HW_TOLD_IGNORED, &t);
+	if (!TRACE_ON(LOG_CQE))
+		return;
+	rec_begin(&rec, LOG_CQE, "ignored", 0);
+	rec.failed = true;
+	rec_group(&rec, "doorbell", "(");
+	rec_x(&rec, "qpn", r->qpn);
+	rec_group_end(&rec, ")");
+	rec_say(&rec, "reason", ": ", line + at);
+	rec_end(&rec);
+}
+
+/* ---- queues */
+
+void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error)
+{
+	char line[CAUSE_TEXT];
+	struct text t = {line, sizeof(line), 0};
+	const uint64_t v[] = {cqn, cq->gen, error};
+	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
+	uint32_t size = 1u << cq->log_size;
+	struct rec rec;
+
+	if (error == HW_CQ_ERR_OVERRUN)
+		put(&t, "overrun: a completion came, and the program has not polled the %u that "
+			"are in its %u entries",
+		    size, size);
+	else
+		put(&t, "its buffer is not accessible");
+	if (TRACE_ON(LOG_CQE)) {
+		rec_begin(&rec, LOG_CQE, "CQ error", 0);
+		rec.failed = true;
+		rec_group(&rec, "cq", "(");
+		rec_x(&rec, "cqn", cqn);
+		rec_group_end(&rec, ")");
+		rec_say(&rec, "reason", ": ", line);
+		rec_end(&rec);
+	}
+	if (!hw_told(s, cq->hca, HW_TOLD_FAILED, key)) {
+		char all[CAUSE_TEXT];
+
+		fmt(all, sizeof(all), "CQ 0x%x: %s", cqn, line);
+		hw_tell(s, cq->hca, HW_TOLD_FAILED, key, all);
+	}
+}
+
+static const char *waits_for(uint32_t park)
+{
+	return park == HW_PARK_RNR     ? "receiver not ready"
+	       : park == HW_PARK_RETRY ? "no answer"
+				       : "a lock is held";
+}
+
+void cause_parked(struct eng_run *r, enum hw_park why)
+{
+	struct hw_qp *qp = r->qp;
+	struct cause c;
+	char line[CAUSE_TEXT];
+	struct text t = {line, sizeof(line), 0};
+
+	if (atomic_load(&qp->park) == why && qp->parked) {
+		qp->parked++;
+		return;
+	}
+	if (qp->parked)
+		cause_unparked(r);
+	qp->parked = 1;
+	if (!TRACE_ON(LOG_CQE))
+		return;
+	put(&t, "%s", waits_for(why));
+	if (why == HW_PARK_RNR) {
+		put_no_receive(&t, r->s, qp, r->dest);
+	} else if (why == HW_PARK_RETRY) {
+		c = no_answer(r);
+		put(&t, ": ");
+		put_cause(&t, r->s, &c);
+	}
+	TRACE(LOG_CQE, "qp %x: WQE %u parked (%s)", r->qpn, r->ci, line);
+}
+
+void cause_unparked(struct eng_run *r)
+{
+	struct hw_qp *qp = r->qp;
+
+	if (qp->parked > 1)
+		TRACE(LOG_CQE, "qp %x: WQE %u was parked %u times (%s)", r->qpn, r->ci, qp->parked,
+		      waits_for(atomic_load(&qp->park)));
+	qp->parked = 0;
+}
+
+void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	uint32_t park = atomic_load(&qp->park), state = atomic_load(&qp->state);
+	char line[CAUSE_TEXT];
+	struct text t = {line, sizeof(line), 0};
+	struct rec rec;
+	size_t at;
+
+	if (state != PRM_QP_STATE_RTS || (park != HW_PARK_RNR && park != HW_PARK_RETRY))
+		return;
+	put_qp(&t, s, qp, qpn);
+	at = t.n;
+	put(&t, "ended while work request %u waited: %s", qp->cur_wqe, waits_for(park));
+	if (park == HW_PARK_RNR)
+		put_no_receive(&t, s, qp, qp_target(qp));
+	tell(s, qp, HW_TOLD_WAITING, &t);
+	if (!TRACE_ON(LOG_CQE))
+		return;
+	rec_begin(&rec, LOG_CQE, "waiting", 0);
+	rec.failed = true;
+	rec_group(&rec, "queue", "(");
+	rec_x(&rec, "qpn", qpn);
+	rec_group_end(&rec, ")");
+	rec_say(&rec, "reason", ": ", line + at);
+	rec_end(&rec);
+}

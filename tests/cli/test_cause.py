@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What a learner reads after a mistake: the cause with its values, in a trace of failures and in the summary."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import PERFTEST_CLOCK, SOFTHCA, TIMEOUT, fabric_dir, port_block, VERBS_ENUMS  # noqa: E402
+
+PORT = port_block()
+
+# Two queue pairs of one adapter, and what connects them; each mistake changes one thing.
+FIRST = '''
+import sys
+sys.path.insert(0, '/usr/lib/python3/dist-packages')
+from pyverbs.addr import AH, AHAttr, GlobalRoute
+from pyverbs.cq import CQ
+from pyverbs.device import Context
+from pyverbs.mr import MR
+from pyverbs.pd import PD
+from pyverbs.pyverbs_error import PyverbsError
+from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+from pyverbs.wr import SGE, RecvWR, SendWR
+''' + VERBS_ENUMS + '''
+ctx = Context(name='mlx5_0')
+lid, gid = ctx.query_port(1).lid, ctx.query_gid(1, 0)
+pd, cq = PD(ctx), CQ(ctx, 64)
+ALL = e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ
+mr, far = MR(pd, 4096, e.IBV_ACCESS_LOCAL_WRITE), MR(pd, 4096, ALL)
+
+def make(kind=e.IBV_QPT_RC, depth=8):
+    return QP(pd, QPInitAttr(qp_type=kind, scq=cq, rcq=cq, cap=QPCap(max_send_wr=depth, max_recv_wr=8)))
+
+def attrs(peer, dlid=None, dgid=None, access=ALL, pkey=0, rq_psn=0, sq_psn=0, rnr_retry=0):
+    a = QPAttr(port_num=1)
+    a.qp_access_flags, a.pkey_index = access, pkey
+    a.dest_qp_num, a.path_mtu, a.rq_psn, a.sq_psn = peer, e.IBV_MTU_1024, rq_psn, sq_psn
+    a.max_dest_rd_atomic = a.max_rd_atomic = 1
+    a.min_rnr_timer, a.timeout, a.retry_cnt, a.rnr_retry = 1, 1, 1, rnr_retry
+    gr = GlobalRoute(dgid=dgid, sgid_index=0) if dgid else None
+    a.ah_attr = AHAttr(dlid=dlid or lid, port_num=1, is_global=1 if dgid else 0, gr=gr)
+    return a
+
+def pair(near={}, far={}, **both):
+    a, b = make(), make()
+    a.to_rts(attrs(b.qp_num, **near, **both))
+    b.to_rts(attrs(a.qp_num, **far, **both))
+    return a, b
+
+def receive(qp, n=4096, key=None):
+    qp.post_recv(RecvWR(num_sge=1, sg=[SGE(far.buf, n, key or far.lkey)]))
+
+def send(qp, n=64, key=None, op=e.IBV_WR_SEND, rkey=None, raddr=None, flags=e.IBV_SEND_SIGNALED):
+    wr = SendWR(opcode=op, num_sge=1, sg=[SGE(mr.buf, n, key or mr.lkey)], send_flags=flags)
+    if op != e.IBV_WR_SEND:
+        wr.set_wr_rdma(rkey or far.rkey, raddr or far.buf)
+    qp.post_send(wr)
+
+def done(n=1):
+    got = []
+    while len(got) < n:
+        got += cq.poll(1)[1]
+    return [x.status for x in got]
+
+def datagrams(qkey=0x222):
+    a, b = make(e.IBV_QPT_UD), make(e.IBV_QPT_UD)
+    for qp in a, b:
+        attr = QPAttr(port_num=1)
+        attr.qkey = qkey
+        qp.to_rts(attr)
+    return a, b, AH(pd, attr=AHAttr(dlid=lid, port_num=1))
+
+def datagram(qp, peer, ah, qkey, n=64):
+    wr = SendWR(opcode=e.IBV_WR_SEND, num_sge=1, sg=[SGE(mr.buf, n, mr.lkey)], send_flags=e.IBV_SEND_SIGNALED)
+    wr.set_wr_ud(ah, peer.qp_num, qkey)
+    qp.post_send(wr)
+    assert done() == [e.IBV_WC_SUCCESS]
+
+def refused(f, *a):
+    try:
+        f(*a)
+    except PyverbsError:
+        return
+    sys.exit('not refused')
+'''
+
+
+class Cause(unittest.TestCase):
+    def setUp(self):
+        self.dir = fabric_dir()
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith('SOFTHCA_TRACE')}
+        self.env['SOFTHCA_RUNTIME_DIR'] = self.dir
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.work = tempfile.mkdtemp(prefix='hcacause-')
+        self.addCleanup(shutil.rmtree, self.work)
+        Cause.port = getattr(Cause, 'port', PORT) + 1
+
+    def command(self, *cmd, options=(), status=0):
+        """The lines of a trace of failures, and those that the command's end says."""
+        out = os.path.join(self.work, 'trace')
+        r = subprocess.run([SOFTHCA, 'trace', '-Z', '-o', out, '--summary', *options, '--', *cmd], env=self.env,
+                           stdin=subprocess.DEVNULL, capture_output=True, errors='replace', timeout=TIMEOUT)
+        self.assertEqual(r.returncode, status, r)
+        with open(out, encoding='utf-8') as f:
+            lines = f.read().splitlines()
+        return [re.sub(r'^softhca\[[\d/]+\] [\d.]+ | <[\d.]+>$', '', x) for x in lines], re.findall(
+            r'^softhca: trace: (.*)$', r.stderr, re.M)
+
+    def learn(self, code, *options):
+        return self.command('/usr/bin/python3', '-c', FIRST + code, options=options)
+
+    def reads(self, code, *words, told=None, options=()):
+        """Both outputs have a line with all these words, in this order; `told`: those of the summary."""
+        trace, summary = self.learn(code, *options)
+        for what, lines, want in ('trace -Z', trace, words), ('--summary', summary, told or words):
+            pattern = '.*'.join(want)
+            self.assertTrue([x for x in lines if re.search(pattern, x)],
+                            f'{what} does not say {pattern!r}:\n' + '\n'.join(lines))
+        return trace, summary
+
+
+class Learner(Cause):
+    """The twelve mistakes."""
+
+    def no_answer(self, code, *words, options=()):
+        trace, _ = self.reads(code, 'TRANSPORT_RETRY_EXC', 'no answer: ', *words, 'retry_cnt 1, timeout 1',
+                              options=options)
+        self.assertRegex(trace[0], 'no answer')  # the cause comes first, and once
+        self.assertEqual(len([x for x in trace if 'no answer' in x]), 1, trace)
+
+    def test_01_wrong_qpn(self):
+        self.no_answer('a, b = pair(near={}); c = make(); c.to_rts(attrs(0x777)); send(c); done()',
+                       'QP 0x777 does not exist')
+
+    def test_01b_the_peer_is_connected_to_another(self):
+        self.no_answer('a, b = pair(); c = make(); c.to_rts(attrs(b.qp_num)); send(c); done()',
+                       'QP 0x41 is connected to QP 0x40, not to QP 0x42')
+
+    def test_02_wrong_lid(self):
+        self.no_answer("a, b = pair(near={'dlid': 99}); send(a); done()", 'LID 99')
+
+    def test_02b_wrong_gid(self):
+        self.no_answer("a, b = pair(near={'dgid': 'fe80::77'}); send(a); done()",
+                       'port h1/mlx5_0/1, LID 1, does not have GID fe80:0:0:0:0:0:0:77')
+
+    def test_02c_another_roce_version(self):
+        self.no_answer('''
+kinds = [ctx.query_gid_ex(1, i).gid_type for i in range(2)]
+assert kinds[0] != kinds[1]
+a, b = make(), make()
+for qp, peer, at in (a, b, 0), (b, a, 1):
+    attr = attrs(peer.qp_num)
+    gid = str(ctx.query_gid(1, 0)).strip()
+    attr.ah_attr = AHAttr(dlid=0, port_num=1, is_global=1, gr=GlobalRoute(dgid=gid, sgid_index=at))
+    qp.to_rts(attr)
+send(a); done()
+''', 'RoCE v', 'the packets are RoCE v', options=('--link', 'eth'))
+
+    def test_03_wrong_psn(self):
+        self.no_answer("a, b = pair(near={'sq_psn': 0x500}); send(a); done()", 'PSN 0x500, QP 0x41 expects 0x0')
+
+    def test_04_the_peer_is_in_init(self):
+        self.no_answer('''
+a, b = make(), make()
+a.to_rts(attrs(b.qp_num)); b.to_init(attrs(a.qp_num)); send(a); done()
+''', 'QP 0x41 is in state INIT')
+
+    def test_05_another_partition(self):
+        self.no_answer("a, b = pair(near={'pkey': 1}); send(a); done()", 'P_Key 0x0, QP 0x41 has 0xffff')
+
+    def test_06_the_qp_lacks_a_right(self):
+        self.reads("a, b = pair(far={'access': e.IBV_ACCESS_LOCAL_WRITE}); send(a, op=e.IBV_WR_RDMA_WRITE); done()",
+                   'REMOTE_INVAL_REQ', 'qp_access_flags of QP 0x41 lack REMOTE_WRITE')
+
+    def test_07_wrong_rkey(self):
+        self.reads('a, b = pair(); send(a, op=e.IBV_WR_RDMA_WRITE, rkey=0x123456); done()',
+                   'REMOTE_ACCESS', 'rkey 0x123456, 64 bytes at 0x[0-9a-f]+: there is no such key')
+        self.reads('a, b = pair(); send(a, op=e.IBV_WR_RDMA_WRITE, raddr=far.buf + 4090); done()',
+                   'REMOTE_ACCESS', r'64 bytes at 0x[0-9a-f]+: the key\'s region is 0x[0-9a-f]+ to 0x[0-9a-f]+, '
+                   '4096 bytes')
+        self.reads('''
+weak = MR(pd, 4096, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_READ)
+a, b = pair(); send(a, op=e.IBV_WR_RDMA_WRITE, rkey=weak.rkey, raddr=weak.buf); done()
+''', 'REMOTE_ACCESS', 'the key allows LOCAL_WRITE | REMOTE_READ, this needs REMOTE_WRITE'.replace('|', r'\|'))
+
+    def test_08_too_small_a_receive(self):
+        self.reads('a, b = pair(); receive(b, 16); send(a, 64); done(2)',
+                   'REMOTE_INVAL_REQ', 'a message of 64 bytes, the receive has room for 16')
+
+    def test_09_no_receive(self):
+        self.reads('a, b = pair(); send(a); done()',
+                   'RNR_RETRY_EXC', 'no receive posted: QP 0x41; rnr_retry 0, min_rnr_timer 1')
+
+    def test_10_another_qkey(self):
+        self.reads('a, b, ah = datagrams(); receive(b); datagram(a, b, ah, 0x111)',
+                   'dropped', 'Q_Key 0x111, QP 0x41 has 0x222')
+
+    def test_11_an_attribute_is_missing(self):
+        code = '''
+qp = make(); qp.to_init(attrs(0x41)); a = attrs(0x41); a.qp_state = e.IBV_QPS_RTR
+refused(qp.modify, a, e.IBV_QP_STATE | e.IBV_QP_AV | e.IBV_QP_PATH_MTU | e.IBV_QP_DEST_QPN | e.IBV_QP_RQ_PSN
+                      | e.IBV_QP_MAX_DEST_RD_ATOMIC%s)
+'''
+        self.reads(code % '', 'MODIFY_QP', 'EINVAL: INIT to RTR of type RC: attr_mask lacks MIN_RNR_TIMER')
+        self.reads(code % '| e.IBV_QP_MIN_RNR_TIMER | e.IBV_QP_TIMEOUT', 'MODIFY_QP',
+                   'INIT to RTR of type RC: attr_mask must not have TIMEOUT')
+        self.reads('qp = make(); qp.to_init(attrs(0x41)); a = attrs(0x41); a.qp_state = e.IBV_QPS_RTS\n'
+                   'refused(qp.modify, a, e.IBV_QP_STATE)', 'MODIFY_QP',
+                   'INIT to RTS of type RC: there is no such transition; from there a QP changes to RESET, INIT, RTR, '
+                   'ERR')
+
+    def test_12_posted_before_rts(self):
+        self.reads('qp = make(); qp.to_init(attrs(0x41)); send(qp)',
+                   'ignored', 'work was posted in state INIT: this QP sends from RTS on')
+
+    def test_12b_an_lkey_that_is_not_registered(self):
+        self.reads('a, b = pair(); receive(b); send(a, key=0x999900); done()',
+                   'LOCAL_PROT', 'lkey 0x999900, 64 bytes at 0x[0-9a-f]+: there is no such key')
+
+
+if __name__ == '__main__':
+    unittest.main()
