@@ -852,17 +852,23 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	struct rec rec;
 	size_t at;
 
-	if (state != PRM_QP_STATE_RTS || (park != HW_PARK_RNR && park != HW_PARK_RETRY))
+	bool waits = state == PRM_QP_STATE_RTS && (park == HW_PARK_RNR || park == HW_PARK_RETRY);
+
+	if (!waits && (state != PRM_QP_STATE_INIT || qp->no_sq))
 		return;
 	put_qp(&t, s, qp, qpn);
 	at = t.n;
-	put(&t, "ended while work request %u waited: %s", qp->cur_wqe, waits_for(park));
-	if (park == HW_PARK_RNR)
+	if (waits)
+		put(&t, "ended while work request %u waited: %s", qp->cur_wqe, waits_for(park));
+	else
+		put(&t, "ended in state INIT: it can receive from RTR on and send from RTS on; "
+			"before, ibv_post_send() of libmlx5 answers ENOMEM");
+	if (waits && park == HW_PARK_RNR)
 		put_no_receive(&t, s, qp, qp_target(qp));
-	tell(s, qp, HW_TOLD_WAITING, &t);
+	tell(s, qp, HW_TOLD_UNDONE, &t);
 	if (!TRACE_ON(LOG_CQE))
 		return;
-	rec_begin(&rec, LOG_CQE, "waiting", 0);
+	rec_begin(&rec, LOG_CQE, "undone", 0);
 	rec.failed = true;
 	rec_group(&rec, "queue", "(");
 	rec_x(&rec, "qpn", qpn);

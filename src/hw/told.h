@@ -18,7 +18,7 @@
 	X(DROPPED, dropped) /* a datagram, or a message of UC */                          \
 	X(IGNORED, ignored) /* a doorbell that the queue does not obey */                 \
 	X(REFUSED, refused) /* a call */                                                  \
-	X(WAITING, waiting) /* work of a queue that has ended, or of a full one */        \
+	X(UNDONE, undone)   /* a QP has ended before its work was done, or has begun */   \
 	X(LEFT, left)       /* objects that a process had when it ended */
 #define HW_TOLD_ID(id, word) HW_TOLD_##id,
 enum hw_told_kind { HW_TOLD_KINDS(HW_TOLD_ID) HW_TOLD_COUNT };

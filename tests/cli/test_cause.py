@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import PERFTEST_CLOCK, SOFTHCA, TIMEOUT, fabric_dir, port_block, VERBS_ENUMS  # noqa: E402
+from softhca import PERFTEST_CLOCK, SOFTHCA, TIMEOUT, fabric_dir, port_block, shell_pair, VERBS_ENUMS  # noqa: E402
 
 PORT = port_block()
 
@@ -18,7 +18,7 @@ PORT = port_block()
 FIRST = '''
 import sys
 sys.path.insert(0, '/usr/lib/python3/dist-packages')
-from pyverbs.addr import AH, AHAttr, GlobalRoute
+from pyverbs.addr import AH, AHAttr, GID, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.device import Context
 from pyverbs.mr import MR
@@ -89,6 +89,26 @@ def refused(f, *a):
     sys.exit('not refused')
 '''
 
+# As a subnet manager does: entry 3 of the port's table becomes 0x8123.
+SET_PKEY = r'''
+import fcntl, os, struct
+fd = os.open('/dev/infiniband/umad0', os.O_RDWR)
+agent = bytearray(40)
+struct.pack_into('<IIBB', agent, 0, 0, 0, 0x81, 1)
+fcntl.ioctl(fd, 0xC0281B04, agent)
+def smp(method, data):
+    p = bytearray(320)
+    struct.pack_into('<III', p, 0, 0, 0, 1000)
+    struct.pack_into('>H', p, 28, 0xffff)
+    p[64:128] = struct.pack('>BBBBHBBQHHIQHH28x', 1, 0x81, 1, method, 0, 0, 0, 1, 0x16, 0, 0, 0, 0xffff, 0xffff)
+    p[128:192] = data
+    os.write(fd, p)
+    return bytearray(os.read(fd, 400)[128:192])
+table = smp(1, bytes(64))
+table[6:8] = b'\x81\x23'
+smp(2, table)
+'''
+
 
 class Cause(unittest.TestCase):
     def setUp(self):
@@ -105,7 +125,7 @@ class Cause(unittest.TestCase):
         out = os.path.join(self.work, 'trace')
         r = subprocess.run([SOFTHCA, 'trace', '-Z', '-o', out, '--summary', *options, '--', *cmd], env=self.env,
                            stdin=subprocess.DEVNULL, capture_output=True, errors='replace', timeout=TIMEOUT)
-        self.assertEqual(r.returncode, status, r)
+        self.assertEqual(r.returncode, status, r.stderr)
         with open(out, encoding='utf-8') as f:
             lines = f.read().splitlines()
         return [re.sub(r'^softhca\[[\d/]+\] [\d.]+ | <[\d.]+>$', '', x) for x in lines], re.findall(
@@ -145,7 +165,7 @@ class Learner(Cause):
         self.no_answer("a, b = pair(near={'dlid': 99}); send(a); done()", 'LID 99')
 
     def test_02b_wrong_gid(self):
-        self.no_answer("a, b = pair(near={'dgid': 'fe80::77'}); send(a); done()",
+        self.no_answer("a, b = pair(near={'dgid': GID('fe80:0000:0000:0000:0000:0000:0000:0077')}); send(a); done()",
                        'port h1/mlx5_0/1, LID 1, does not have GID fe80:0:0:0:0:0:0:77')
 
     def test_02c_another_roce_version(self):
@@ -155,8 +175,7 @@ assert kinds[0] != kinds[1]
 a, b = make(), make()
 for qp, peer, at in (a, b, 0), (b, a, 1):
     attr = attrs(peer.qp_num)
-    gid = str(ctx.query_gid(1, 0)).strip()
-    attr.ah_attr = AHAttr(dlid=0, port_num=1, is_global=1, gr=GlobalRoute(dgid=gid, sgid_index=at))
+    attr.ah_attr = AHAttr(dlid=0, port_num=1, is_global=1, gr=GlobalRoute(dgid=ctx.query_gid(1, 0), sgid_index=at))
     qp.to_rts(attr)
 send(a); done()
 ''', 'RoCE v', 'the packets are RoCE v', options=('--link', 'eth'))
@@ -171,7 +190,8 @@ a.to_rts(attrs(b.qp_num)); b.to_init(attrs(a.qp_num)); send(a); done()
 ''', 'QP 0x41 is in state INIT')
 
     def test_05_another_partition(self):
-        self.no_answer("a, b = pair(near={'pkey': 1}); send(a); done()", 'P_Key 0x0, QP 0x41 has 0xffff')
+        code = SET_PKEY + "a, b = pair(near={'pkey': 3}); send(a); done()"
+        self.no_answer(code, 'P_Key 0x8123, QP 0x41 has 0xffff')
 
     def test_06_the_qp_lacks_a_right(self):
         self.reads("a, b = pair(far={'access': e.IBV_ACCESS_LOCAL_WRITE}); send(a, op=e.IBV_WR_RDMA_WRITE); done()",
@@ -215,12 +235,27 @@ refused(qp.modify, a, e.IBV_QP_STATE | e.IBV_QP_AV | e.IBV_QP_PATH_MTU | e.IBV_Q
                    'ERR')
 
     def test_12_posted_before_rts(self):
-        self.reads('qp = make(); qp.to_init(attrs(0x41)); send(qp)',
-                   'ignored', 'work was posted in state INIT: this QP sends from RTS on')
+        self.reads('qp = make(); qp.to_init(attrs(0x41)); refused(send, qp)', 'undone', 'ended in state INIT: .*'
+                   r'before, ibv_post_send\(\) of libmlx5 answers ENOMEM')
 
     def test_12b_an_lkey_that_is_not_registered(self):
         self.reads('a, b = pair(); receive(b); send(a, key=0x999900); done()',
                    'LOCAL_PROT', 'lkey 0x999900, 64 bytes at 0x[0-9a-f]+: there is no such key')
+
+
+class Healthy(Cause):
+    def test_a_message_and_a_datagram(self):
+        trace, summary = self.learn('''
+a, b = pair(); receive(b); send(a); done(2)
+a, b, ah = datagrams(); receive(b); datagram(a, b, ah, 0x222); done()
+''')
+        self.assertEqual((trace, summary[4:]), ([], ['errors: none']))
+
+    def test_ib_send_bw(self):
+        self.env['LD_PRELOAD'] = PERFTEST_CLOCK
+        script = shell_pair(f'ib_send_bw -p {self.port} -n 200 -F >/dev/null', self.port)
+        trace, summary = self.command('sh', '-c', script)
+        self.assertEqual((trace, summary[4:]), ([], ['errors: none']))
 
 
 if __name__ == '__main__':
