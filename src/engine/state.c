@@ -498,6 +498,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		wait_for_users(s, qpn, SEG_LOCK_CTRL_NS);
 		return 0;
 	}
+	if (to == PRM_QP_STATE_RST)
+		cause_ended(s, qp, qpn);
 	/* An error that came before the command stays: only a reset leaves ERR. */
 	if (qp->state == PRM_QP_STATE_ERR && to != PRM_QP_STATE_ERR && to != PRM_QP_STATE_RST) {
 		unlock_queues(s, qp);
