@@ -5,7 +5,7 @@
  * and resp.c after a failure, on the engine's stack. It takes no lock and changes no counter of
  * ports: what it reads of a peer may have changed since.
  */
-#include "engine/cause.h"
+#include "engine/cause_text.h"
 #include "engine/link.h"
 #include "engine/transport.h"
 #include "fabric/fabric.h"
@@ -52,87 +52,39 @@ const struct eng_cause *eng_cause_at(unsigned int n)
 	return n < ENG_CAUSE_COUNT ? &causes[n] : NULL;
 }
 
-/* ---- words */
-
-struct text {
-	char *buf;
-	size_t size, n;
-};
-
-static void put(struct text *t, const char *f, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(struct text *t, const char *f, ...)
-{
-	va_list ap;
-
-	if (t->n + 1 >= t->size)
-		return;
-	va_start(ap, f);
-	t->n += fmt_v(t->buf + t->n, t->size - t->n, f, ap);
-	va_end(ap);
-}
-
-static void put_gid(struct text *t, const uint8_t *gid)
-{
-	for (unsigned int i = 0; i < 16; i += 2)
-		put(t, "%s%x", i ? ":" : "", (unsigned int)be16_load(gid + i));
-}
-
-static void put_port(struct text *t, const struct seg *s, uint32_t port)
-{
-	char name[FAB_PORT_NAME];
-
-	put(t, "%s", fab_port_name(s, port, name));
-}
-
-static void put_cause(struct text *t, const struct seg *s, const struct cause *c)
+static void put_cause(struct cause_text *t, const struct seg *s, const struct cause *c)
 {
 	for (const char *p = causes[c->id].says; *p; p++) {
 		if (*p != '%') {
-			put(t, "%c", *p);
+			cause_put(t, "%c", *p);
 			continue;
 		}
 		switch (*++p) {
 		case 'o':
-			put(t, "0x%x", c->own);
+			cause_put(t, "0x%x", c->own);
 			break;
 		case 'q':
-			put(t, "0x%x", c->peer);
+			cause_put(t, "0x%x", c->peer);
 			break;
 		case 'a':
 		case 'b':
-			put(t, "0x%llx", (unsigned long long)(*p == 'a' ? c->a : c->b));
+			cause_put(t, "0x%llx", (unsigned long long)(*p == 'a' ? c->a : c->b));
 			break;
 		case 'A':
 		case 'B':
-			put(t, "%llu", (unsigned long long)(*p == 'A' ? c->a : c->b));
+			cause_put(t, "%llu", (unsigned long long)(*p == 'A' ? c->a : c->b));
 			break;
 		case 'p':
 		case 'e':
-			put_port(t, s, *p == 'p' ? c->at : c->end);
+			cause_put_port(t, s, *p == 'p' ? c->at : c->end);
 			break;
 		case 'g':
-			put_gid(t, c->gid);
+			cause_put_gid(t, c->gid);
 			break;
 		default:
-			put(t, "%s", *p == 's' ? c->s : c->t);
+			cause_put(t, "%s", *p == 's' ? c->s : c->t);
 		}
 	}
-}
-
-static const char *st_name(uint32_t st)
-{
-	const char *name =
-		st == HW_ST_DCT ? "DCT" : prm_value_name(&layout_qpc, LF_qpc_st_BIT, st);
-
-	return name ? name : "?";
-}
-
-static const char *state_name(uint32_t state)
-{
-	const char *name = prm_value_name(&layout_qpc, LF_qpc_state_BIT, state);
-
-	return name ? name : "?";
 }
 
 static const char *port_state(const struct hw_port *p)
@@ -153,14 +105,6 @@ static const char *net_name(enum pkt_net net)
 	};
 
 	return names[net < PKT_NETS ? net : PKT_NET_NONE];
-}
-
-/* "QP 0x40 (RC, h1/mlx5_0): " */
-static void put_qp(struct text *t, const struct seg *s, const struct hw_qp *qp, uint32_t qpn)
-{
-	put(t, "QP 0x%x (%s, port ", qpn, st_name(qp->st));
-	put_port(t, s, hw_qp_path(qp)->port);
-	put(t, "): ");
 }
 
 /* ---- the way of a packet */
@@ -223,7 +167,7 @@ static bool port_refuses(const struct eng_run *r, const struct way_to *to, uint3
 		c->id = ENG_CAUSE_ROCE_VERSION;
 	}
 	return is(c, c->id == ENG_CAUSE_ROCE_VERSION ? c->id
-		     : at && hw_port_is_eth(at)	     ? ENG_CAUSE_NO_GID_ETH
+		     : at && hw_port_is_eth(at)      ? ENG_CAUSE_NO_GID_ETH
 						     : ENG_CAUSE_NO_GID);
 }
 
@@ -236,8 +180,7 @@ static bool path_stops(const struct eng_run *r, const struct fab_path *path,
 	c->at = fab_path_stops(r->s, path, k, &why);
 	if (c->at == SEG_NONE)
 		return false;
-	c->a = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT ? k->pkey
-									     : k->payload;
+	c->a = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT ? k->pkey : k->payload;
 	c->s = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_XMIT_DISCARDS ? "outwards"
 									    : "inwards";
 	return is(c, why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT
@@ -277,12 +220,12 @@ static bool no_receiver(struct eng_run *r, const struct hw_qp *peer, struct caus
 		return is(c, ENG_CAUSE_NO_QP);
 	w = hw_qp_path(peer);
 	if (peer->st != r->transport->responder) {
-		c->s = st_name(peer->st);
-		c->t = st_name(r->qp->st);
+		c->s = cause_st_name(peer->st);
+		c->t = cause_st_name(r->qp->st);
 		return is(c, ENG_CAUSE_SERVICE);
 	}
 	if (!qp_receives(peer)) {
-		c->s = state_name(atomic_load(&peer->state));
+		c->s = cause_state_name(atomic_load(&peer->state));
 		return is(c, ENG_CAUSE_STATE);
 	}
 	if (w->port != r->path.to) {
@@ -322,9 +265,8 @@ static bool other_address(struct eng_run *r, const struct hw_qp *peer, struct ca
 	if (c->a != c->b)
 		return is(c, ENG_CAUSE_VLAN);
 	c->gid = w->dgid;
-	return is(c, memcmp(r->port->gid[r->own->sgid_index], w->dgid, 16)
-			     ? ENG_CAUSE_SOURCE_GID
-			     : ENG_CAUSE_DEST_GID);
+	return is(c, memcmp(r->port->gid[r->own->sgid_index], w->dgid, 16) ? ENG_CAUSE_SOURCE_GID
+									   : ENG_CAUSE_DEST_GID);
 }
 
 static bool not_connected(struct eng_run *r, const struct hw_qp *peer, struct cause *c)
@@ -400,6 +342,13 @@ static struct cause no_answer(struct eng_run *r)
 	return c;
 }
 
+void cause_put_silence(struct cause_text *t, struct eng_run *r)
+{
+	struct cause c = no_answer(r);
+
+	put_cause(t, r->s, &c);
+}
+
 static struct cause not_taken(struct eng_run *r, const struct cause_to *d, enum eng_out out)
 {
 	struct cause c = cause_of(r, ENG_CAUSE_SILENCE);
@@ -432,7 +381,7 @@ static struct cause not_taken(struct eng_run *r, const struct cause_to *d, enum 
 
 /* ---- keys */
 
-static void put_access(struct text *t, uint32_t access)
+static void put_access(struct cause_text *t, uint32_t access)
 {
 	static const struct {
 		uint32_t bit;
@@ -448,42 +397,42 @@ static void put_access(struct text *t, uint32_t access)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (!(access & names[i].bit))
 			continue;
-		put(t, "%s%s", any ? " | " : "", names[i].name);
+		cause_put(t, "%s%s", any ? " | " : "", names[i].name);
 		any = true;
 	}
 	if (!any)
-		put(t, access & HW_ACC_LOCAL_READ ? "LOCAL_READ" : "none");
+		cause_put(t, access & HW_ACC_LOCAL_READ ? "LOCAL_READ" : "none");
 }
 
-static void put_key(struct text *t, const struct seg *s, bool is_remote)
+static void put_key(struct cause_text *t, const struct seg *s, bool is_remote)
 {
 	const struct cause_note *n = &cause_note;
 	const struct hw_mkey *mk = hw_mkey(s, n->key);
 
 	if (!n->len)
 		return;
-	put(t, ": %s 0x%x, %llu bytes at 0x%llx: ", is_remote ? "rkey" : "lkey", n->key,
-	    (unsigned long long)n->len, (unsigned long long)n->addr);
+	cause_put(t, ": %s 0x%x, %llu bytes at 0x%llx: ", is_remote ? "rkey" : "lkey", n->key,
+		  (unsigned long long)n->len, (unsigned long long)n->addr);
 	if (n->key == HW_KEY_NULL || n->key == HW_KEY_DUMP_FILL)
-		put(t, "a reserved key");
+		cause_put(t, "a reserved key");
 	else if (!mk || !atomic_load(&mk->valid))
-		put(t, "there is no such key");
+		cause_put(t, "there is no such key");
 	else if (mk->key != n->key)
-		put(t, "there is no such key (0x%x has its index)", mk->key);
+		cause_put(t, "there is no such key (0x%x has its index)", mk->key);
 	else if (mk->pdn != n->pdn)
-		put(t, "the key is of PD 0x%x, the QP of PD 0x%x", mk->pdn, n->pdn);
+		cause_put(t, "the key is of PD 0x%x, the QP of PD 0x%x", mk->pdn, n->pdn);
 	else if (mk->qpn != 0xffffff && mk->qpn != n->qpn)
-		put(t, "the key is of QP 0x%x alone", mk->qpn);
+		cause_put(t, "the key is of QP 0x%x alone", mk->qpn);
 	else if ((mk->access & n->access) != n->access) {
-		put(t, "the key allows ");
+		cause_put(t, "the key allows ");
 		put_access(t, mk->access);
-		put(t, ", this needs ");
+		cause_put(t, ", this needs ");
 		put_access(t, n->access);
 	} else {
-		put(t, "the key's region is 0x%llx to 0x%llx, %llu bytes",
-		    (unsigned long long)mk->start,
-		    (unsigned long long)(mk->start + mk->len - !!mk->len),
-		    (unsigned long long)mk->len);
+		cause_put(t, "the key's region is 0x%llx to 0x%llx, %llu bytes",
+			  (unsigned long long)mk->start,
+			  (unsigned long long)(mk->start + mk->len - !!mk->len),
+			  (unsigned long long)mk->len);
 	}
 }
 
@@ -502,30 +451,16 @@ static const char *lacks(const struct eng_run *r)
 	}
 }
 
-static void put_no_receive(struct text *t, const struct seg *s, const struct hw_qp *qp,
-			   uint32_t dest)
-{
-	const struct hw_qp *peer = hw_qp(s, dest);
-
-	if (!peer || peer->srqn == SEG_NONE)
-		put(t, ": QP 0x%x", dest);
-	else
-		put(t, ": SRQ 0x%x of QP 0x%x", peer->srqn, dest);
-	put(t, "; rnr_retry %u, min_rnr_timer %u there", qp->rnr_retry,
-	    peer ? peer->min_rnr_nak : 0);
-}
-
-static void put_length(struct text *t)
+static void put_length(struct cause_text *t)
 {
 	if (cause_note.need)
-		put(t, ": a message of %llu bytes, the receive has room for %llu",
-		    (unsigned long long)cause_note.need, (unsigned long long)cause_note.room);
+		cause_put(t, ": a message of %llu bytes, the receive has room for %llu",
+			  (unsigned long long)cause_note.need, (unsigned long long)cause_note.room);
 }
 
-static void put_values(struct text *t, struct eng_run *r, enum eng_why why)
+static void put_values(struct cause_text *t, struct eng_run *r, enum eng_why why)
 {
 	const struct hw_qp *peer = hw_qp(r->s, r->dest);
-	struct cause c;
 
 	switch (why) {
 	case ENG_W_LKEY:
@@ -543,7 +478,7 @@ static void put_values(struct text *t, struct eng_run *r, enum eng_why why)
 		put_key(t, r->s, true);
 		break;
 	case ENG_W_QP_ACCESS:
-		put(t, ": qp_access_flags of QP 0x%x lack %s", r->dest, lacks(r));
+		cause_put(t, ": qp_access_flags of QP 0x%x lack %s", r->dest, lacks(r));
 		break;
 	case ENG_W_RECV_LENGTH:
 	case ENG_W_REMOTE_INVALID:
@@ -552,48 +487,35 @@ static void put_values(struct text *t, struct eng_run *r, enum eng_why why)
 	case ENG_W_REMOTE_OP:
 		if (!cause_note.theirs)
 			break;
-		put(t, ": QP 0x%x: %s", r->dest, eng_failures[cause_note.theirs].text);
+		cause_put(t, ": QP 0x%x: %s", r->dest, eng_failures[cause_note.theirs].text);
 		put_values(t, r, cause_note.theirs);
 		break;
 	case ENG_W_RNR:
-		put_no_receive(t, r->s, r->qp, r->dest);
+		cause_put_no_receive(t, r->s, r->qp, r->dest);
 		break;
 	case ENG_W_RETRY:
-		c = no_answer(r);
-		put(t, ": ");
-		put_cause(t, r->s, &c);
-		put(t, "; retry_cnt %u, timeout %u", r->qp->retry_count,
-		    hw_qp_path(r->qp)->ack_timeout);
+		cause_put(t, ": ");
+		cause_put_silence(t, r);
+		cause_put(t, "; retry_cnt %u, timeout %u", r->qp->retry_count,
+			  hw_qp_path(r->qp)->ack_timeout);
 		break;
 	case ENG_W_REMOTE_MTU:
-		put(t, ": path_mtu is %u here, %u at QP 0x%x", r->qp->mtu, peer ? peer->mtu : 0,
-		    r->dest);
+		cause_put(t, ": path_mtu is %u here, %u at QP 0x%x", r->qp->mtu,
+			  peer ? peer->mtu : 0, r->dest);
 		break;
 	case ENG_W_REMOTE_ALIGN:
-		put(t, ": address 0x%llx",
-		    (unsigned long long)LAYOUT_GET(wqe_raddr, r->wqe + r->hdr, va));
+		cause_put(t, ": address 0x%llx",
+			  (unsigned long long)LAYOUT_GET(wqe_raddr, r->wqe + r->hdr, va));
 		break;
 	case ENG_W_LENGTH:
-		put(t, ": %llu bytes", (unsigned long long)r->local.len);
+		cause_put(t, ": %llu bytes", (unsigned long long)r->local.len);
 		break;
 	case ENG_W_XRC_SRQ:
-		put(t, ": SRQ 0x%x", atomic_load(&r->qp->xrc_srqn));
+		cause_put(t, ": SRQ 0x%x", atomic_load(&r->qp->xrc_srqn));
 		break;
 	default:
 		break;
 	}
-}
-
-static void tell(const struct seg *s, const struct hw_qp *qp, enum hw_told_kind kind,
-		 const struct text *t)
-{
-	uint64_t v[CAUSE_TEXT / 8] = {kind}, key;
-
-	/* Addresses and PSNs differ from message to message: the words decide, not the reason. */
-	memcpy(v, t->buf, t->n < sizeof(v) ? t->n : sizeof(v));
-	key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
-	if (!hw_told(s, qp->hca, kind, key))
-		hw_tell(s, qp->hca, kind, key, t->buf);
 }
 
 const char *cause_text(uint32_t qpn, enum eng_why why)
@@ -604,11 +526,11 @@ const char *cause_text(uint32_t qpn, enum eng_why why)
 
 static void keep(struct eng_run *r, uint32_t qpn, enum eng_why why)
 {
-	struct text t = {last.text, sizeof(last.text), 0};
+	struct cause_text t = {last.text, sizeof(last.text), 0};
 
 	last.qpn = qpn;
 	last.why = why;
-	put(&t, "%s", eng_failures[why].text);
+	cause_put(&t, "%s", eng_failures[why].text);
 	put_values(&t, r, why);
 }
 
@@ -616,12 +538,12 @@ static void tell_kept(const struct eng_run *r, const struct hw_qp *qp, uint32_t 
 		      const char *what)
 {
 	char line[CAUSE_TEXT];
-	struct text all = {line, sizeof(line), 0};
+	struct cause_text all = {line, sizeof(line), 0};
 
-	put_qp(&all, r->s, qp, qpn);
-	put(&all, "%s: %s: %s", what, cqe_syndrome_name(eng_failures[last.why].syndrome),
-	    last.text);
-	tell(r->s, qp, HW_TOLD_FAILED, &all);
+	cause_put_qp(&all, r->s, qp, qpn);
+	cause_put(&all, "%s: %s: %s", what, cqe_syndrome_name(eng_failures[last.why].syndrome),
+		  last.text);
+	cause_tell(r->s, qp, HW_TOLD_FAILED, &all);
 }
 
 void cause_failed(struct eng_run *r, enum eng_why why)
@@ -659,12 +581,12 @@ void cause_received(const struct eng_run *r, const struct hw_qp *qp, uint32_t qp
 void cause_refused(struct eng_run *r, enum eng_why why)
 {
 	char line[CAUSE_TEXT];
-	struct text t = {line, sizeof(line), 0};
+	struct cause_text t = {line, sizeof(line), 0};
 	struct rec rec;
 
 	if (!TRACE_ON(LOG_CQE))
 		return;
-	put(&t, "%s", eng_failures[why].text);
+	cause_put(&t, "%s", eng_failures[why].text);
 	put_values(&t, r, why);
 	rec_begin(&rec, LOG_CQE, "refused", 0);
 	rec.failed = true;
@@ -707,22 +629,22 @@ static void rec_lost(struct eng_run *r, const char *what, const char *why, uint6
 static void dropped_refused(struct eng_run *r)
 {
 	char line[CAUSE_TEXT];
-	struct text t = {line, sizeof(line), 0};
+	struct cause_text t = {line, sizeof(line), 0};
 
-	put_qp(&t, r->s, r->qp, r->qpn);
-	put(&t, "%s", eng_failures[r->why].text);
+	cause_put_qp(&t, r->s, r->qp, r->qpn);
+	cause_put(&t, "%s", eng_failures[r->why].text);
 	put_values(&t, r, r->why);
-	tell(r->s, r->qp, HW_TOLD_DROPPED, &t);
+	cause_tell(r->s, r->qp, HW_TOLD_DROPPED, &t);
 }
 
 void cause_dropped(struct eng_run *r, const struct cause_to *to, enum eng_out out)
 {
 	struct cause c = not_taken(r, to, out);
-	const uint64_t v[] = {c.id, c.own, c.peer, c.a, c.b, c.at, c.end, (uintptr_t)c.s,
-			      (uintptr_t)c.t};
+	const uint64_t v[] = {c.id, c.own, c.peer,         c.a,           c.b,
+			      c.at, c.end, (uintptr_t)c.s, (uintptr_t)c.t};
 	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0])), n;
 	char line[CAUSE_TEXT];
-	struct text t = {line, sizeof(line), 0};
+	struct cause_text t = {line, sizeof(line), 0};
 	size_t at;
 
 	if (out == ENG_FAILED) { /* cause_refused() has traced it */
@@ -734,7 +656,7 @@ void cause_dropped(struct eng_run *r, const struct cause_to *to, enum eng_out ou
 	cause_note = (struct cause_note){0};
 	if (n && !TRACE_ON(LOG_CQE))
 		return;
-	put_qp(&t, r->s, r->qp, r->qpn);
+	cause_put_qp(&t, r->s, r->qp, r->qpn);
 	at = t.n;
 	put_cause(&t, r->s, &c);
 	if (!n)
@@ -746,132 +668,21 @@ void cause_not_ready(struct eng_run *r, uint32_t state)
 {
 	struct cause c = cause_of(r, ENG_CAUSE_NOT_RTS);
 	char line[CAUSE_TEXT];
-	struct text t = {line, sizeof(line), 0};
+	struct cause_text t = {line, sizeof(line), 0};
 	struct rec rec;
 	size_t at;
 
-	c.s = state_name(state);
-	put_qp(&t, r->s, r->qp, r->qpn);
+	c.s = cause_state_name(state);
+	cause_put_qp(&t, r->s, r->qp, r->qpn);
 	at = t.n;
 	put_cause(&t, r->s, &c);
-	tell(r->s, r->qp, HW_TOLD_IGNORED, &t);
+	cause_tell(r->s, r->qp, HW_TOLD_IGNORED, &t);
 	if (!TRACE_ON(LOG_CQE))
 		return;
 	rec_begin(&rec, LOG_CQE, "ignored", 0);
 	rec.failed = true;
 	rec_group(&rec, "doorbell", "(");
 	rec_x(&rec, "qpn", r->qpn);
-	rec_group_end(&rec, ")");
-	rec_say(&rec, "reason", ": ", line + at);
-	rec_end(&rec);
-}
-
-/* ---- queues */
-
-void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error)
-{
-	char line[CAUSE_TEXT];
-	struct text t = {line, sizeof(line), 0};
-	const uint64_t v[] = {cqn, cq->gen, error};
-	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
-	uint32_t size = 1u << cq->log_size;
-	struct rec rec;
-
-	if (error == HW_CQ_ERR_OVERRUN)
-		put(&t, "overrun: a completion came, and the program has not polled the %u that "
-			"are in its %u entries",
-		    size, size);
-	else
-		put(&t, "its buffer is not accessible");
-	if (TRACE_ON(LOG_CQE)) {
-		rec_begin(&rec, LOG_CQE, "CQ error", 0);
-		rec.failed = true;
-		rec_group(&rec, "cq", "(");
-		rec_x(&rec, "cqn", cqn);
-		rec_group_end(&rec, ")");
-		rec_say(&rec, "reason", ": ", line);
-		rec_end(&rec);
-	}
-	if (!hw_told(s, cq->hca, HW_TOLD_FAILED, key)) {
-		char all[CAUSE_TEXT];
-
-		fmt(all, sizeof(all), "CQ 0x%x: %s", cqn, line);
-		hw_tell(s, cq->hca, HW_TOLD_FAILED, key, all);
-	}
-}
-
-static const char *waits_for(uint32_t park)
-{
-	return park == HW_PARK_RNR     ? "receiver not ready"
-	       : park == HW_PARK_RETRY ? "no answer"
-				       : "a lock is held";
-}
-
-void cause_parked(struct eng_run *r, enum hw_park why)
-{
-	struct hw_qp *qp = r->qp;
-	struct cause c;
-	char line[CAUSE_TEXT];
-	struct text t = {line, sizeof(line), 0};
-
-	if (atomic_load(&qp->park) == why && qp->parked) {
-		qp->parked++;
-		return;
-	}
-	if (qp->parked)
-		cause_unparked(r);
-	qp->parked = 1;
-	if (!TRACE_ON(LOG_CQE))
-		return;
-	put(&t, "%s", waits_for(why));
-	if (why == HW_PARK_RNR) {
-		put_no_receive(&t, r->s, qp, r->dest);
-	} else if (why == HW_PARK_RETRY) {
-		c = no_answer(r);
-		put(&t, ": ");
-		put_cause(&t, r->s, &c);
-	}
-	TRACE(LOG_CQE, "qp %x: WQE %u parked (%s)", r->qpn, r->ci, line);
-}
-
-void cause_unparked(struct eng_run *r)
-{
-	struct hw_qp *qp = r->qp;
-
-	if (qp->parked > 1)
-		TRACE(LOG_CQE, "qp %x: WQE %u was parked %u times (%s)", r->qpn, r->ci, qp->parked,
-		      waits_for(atomic_load(&qp->park)));
-	qp->parked = 0;
-}
-
-void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
-{
-	uint32_t park = atomic_load(&qp->park), state = atomic_load(&qp->state);
-	char line[CAUSE_TEXT];
-	struct text t = {line, sizeof(line), 0};
-	struct rec rec;
-	size_t at;
-
-	bool waits = state == PRM_QP_STATE_RTS && (park == HW_PARK_RNR || park == HW_PARK_RETRY);
-
-	if (!waits && (state != PRM_QP_STATE_INIT || qp->no_sq))
-		return;
-	put_qp(&t, s, qp, qpn);
-	at = t.n;
-	if (waits)
-		put(&t, "ended while work request %u waited: %s", qp->cur_wqe, waits_for(park));
-	else
-		put(&t, "ended in state INIT: it can receive from RTR on and send from RTS on; "
-			"before, ibv_post_send() of libmlx5 answers ENOMEM");
-	if (waits && park == HW_PARK_RNR)
-		put_no_receive(&t, s, qp, qp_target(qp));
-	tell(s, qp, HW_TOLD_UNDONE, &t);
-	if (!TRACE_ON(LOG_CQE))
-		return;
-	rec_begin(&rec, LOG_CQE, "undone", 0);
-	rec.failed = true;
-	rec_group(&rec, "queue", "(");
-	rec_x(&rec, "qpn", qpn);
 	rec_group_end(&rec, ")");
 	rec_say(&rec, "reason", ": ", line + at);
 	rec_end(&rec);
