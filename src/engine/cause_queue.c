@@ -4,6 +4,7 @@
  * when it ends. Called by cq.c, sq.c and state.c with the queue's lock.
  */
 #include "engine/cause_text.h"
+#include "engine/cq_event.h"
 #include "engine/transport.h"
 #include "hw/cq.h"
 #include "hw/qp.h"

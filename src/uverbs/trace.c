@@ -475,10 +475,11 @@ void uv_tell(struct uv_bundle *b, int result)
 		    (unsigned long long)w->value, (unsigned long long)w->low,
 		    (unsigned long long)w->high);
 	n = fmt(text, sizeof(text), "%s of %s_%u: %s: %s%s%s%s",
-		b->cmd ? b->cmd->name : uv_short_name(b->method->def->name),
-		b->file->api->driver->name, b->file->device.index,
-		log_errno_name(-result), w->attr ? uv_short_name(w->attr) : "",
-		w->attr ? ": " : "", w->rule, why);
+		b->cmd      ? b->cmd->name
+		: b->method ? uv_short_name(b->method->def->name)
+			    : "write()",
+		b->file->api->driver->name, b->file->device.index, log_errno_name(-result),
+		w->attr ? uv_short_name(w->attr) : "", w->attr ? ": " : "", w->rule, why);
 	memcpy(v, text, n);
 	key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
 	if (!hw_told(b->file->seg, b->file->hca, HW_TOLD_REFUSED, key))
