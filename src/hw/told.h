@@ -13,12 +13,12 @@
 #define HW_TOLDS 16
 
 /* The kinds, each with the word that starts its lines. */
-#define HW_TOLD_KINDS(X)                                                                  \
-	X(FAILED, failed)   /* a completion with error */                                 \
-	X(DROPPED, dropped) /* a datagram, or a message of UC */                          \
-	X(IGNORED, ignored) /* a doorbell that the queue does not obey */                 \
-	X(REFUSED, refused) /* a call */                                                  \
-	X(UNDONE, undone)   /* a QP has ended before its work was done, or has begun */   \
+#define HW_TOLD_KINDS(X)                                                                \
+	X(FAILED, failed)   /* a completion with error */                               \
+	X(DROPPED, dropped) /* a datagram, or a message of UC */                        \
+	X(IGNORED, ignored) /* a doorbell that the queue does not obey */               \
+	X(REFUSED, refused) /* a call */                                                \
+	X(UNDONE, undone)   /* a QP has ended before its work was done, or has begun */ \
 	X(LEFT, left)       /* objects that a process had when it ended */
 #define HW_TOLD_ID(id, word) HW_TOLD_##id,
 enum hw_told_kind { HW_TOLD_KINDS(HW_TOLD_ID) HW_TOLD_COUNT };

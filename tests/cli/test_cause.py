@@ -34,7 +34,7 @@ ALL = e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE
 mr, far = MR(pd, 4096, e.IBV_ACCESS_LOCAL_WRITE), MR(pd, 4096, ALL)
 
 def make(kind=e.IBV_QPT_RC, depth=8):
-    return QP(pd, QPInitAttr(qp_type=kind, scq=cq, rcq=cq, cap=QPCap(max_send_wr=depth, max_recv_wr=8)))
+    return QP(pd, QPInitAttr(qp_type=kind, scq=cq, rcq=cq, sq_sig_all=0, cap=QPCap(max_send_wr=depth, max_recv_wr=8)))
 
 def attrs(peer, dlid=None, dgid=None, access=ALL, pkey=0, rq_psn=0, sq_psn=0, rnr_retry=0):
     a = QPAttr(port_num=1)
@@ -362,6 +362,56 @@ assert verbs.ibv_dealloc_pd(pd2)
         _, summary = self.learn('import os; a, b = pair(); os._exit(0)')
         self.assertRegex(summary[-1], r'^left: \S+ closed its device with 2 QPs \(0x40, 0x41\), 1 CQ \(0x1\), '
                          r'2 MRs \(0x[0-9a-f]+, 0x[0-9a-f]+\), 1 PD \(0x1\) not destroyed$')
+
+
+class Explain(Cause):
+    """explain knows the words of the lines."""
+
+    def explained(self, *words, status=0):
+        r = subprocess.run([SOFTHCA, 'explain', '-j', *words], env=self.env, capture_output=True, errors='replace',
+                           timeout=TIMEOUT)
+        self.assertEqual(r.returncode, status, r)
+        return json.loads(r.stdout)
+
+    def test_causes(self):
+        got, = self.explained('Q_Key')
+        self.assertEqual((got['kind'], got['name'], got['says']), ('cause', 'QKEY', 'Q_Key N, QP N has N'))
+        self.assertIn('remote_qkey', got['next'])
+        names = {x['name'] for x in self.explained('dropped')}
+        self.assertLess({'dropped', 'QKEY', 'NO_RECEIVE', 'WRONG_QPN', 'SWITCH_PKEY'}, names)
+        self.assertEqual(names - {'dropped'}, {x['name'] for x in self.explained('no answer')})
+
+    def test_each_word_that_starts_a_line(self):
+        for word in 'failed', 'dropped', 'ignored', 'refused', 'undone', 'left':
+            self.assertEqual(self.explained(word)[0]['name'], word)
+
+    def test_what_libmlx5_refuses_by_itself(self):
+        got = next(x for x in self.explained('ENOMEM') if 'ibv_post_send' in x['at'])
+        for word in 'full', 'max_send_sge', 'max_inline_data', 'RTS':
+            self.assertIn(word, got['cause'])
+
+
+class Top(Cause):
+    def test_causes_in_top_and_status(self):
+        subprocess.run([SOFTHCA, 'up', 'lab'], env=self.env, check=True, stdout=subprocess.DEVNULL, timeout=TIMEOUT)
+        self.addCleanup(subprocess.run, [SOFTHCA, 'down', 'lab'], env=self.env, stdout=subprocess.DEVNULL)
+        code = FIRST + "a, b, ah = datagrams(); [datagram(a, b, ah, 0x111) for i in range(3)]; c, d = pair(); " \
+            "send(c, key=0x999900); done()"
+        subprocess.run([SOFTHCA, 'run', '--fabric', 'lab', '--', '/usr/bin/python3', '-c', code], env=self.env,
+                       check=True, timeout=TIMEOUT)
+
+        def ask(*args):
+            return subprocess.run([SOFTHCA, *args], env=self.env, check=True, capture_output=True, text=True,
+                                  timeout=TIMEOUT).stdout
+        page = ask('top', '-b', '-n', '1', '-d', '0.1', 'lab')
+        self.assertRegex(page, r'(?m)^errors: LOCAL_PROT 1, dropped 3$')
+        self.assertRegex(page, r'(?m)^  3 x dropped: QP 0x40 .*Q_Key 0x111, QP 0x41 has 0x222$')
+        self.assertRegex(page, r'(?m)^  failed: QP 0x42 .*lkey 0x999900, 64 bytes at 0x[0-9a-f]+: there is no such key$')
+        causes = json.loads(ask('top', '-j', '-n', '1', '-d', '0.1', 'lab'))['causes']
+        use = json.loads(ask('status', '-j', 'lab'))['hosts'][0]['use']
+        self.assertEqual(use['causes'], causes)
+        self.assertEqual(sorted(causes.values()), [1, 3])
+        self.assertEqual(use['lost'], {'dropped': 3})
 
 
 if __name__ == '__main__':
