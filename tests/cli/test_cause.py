@@ -271,7 +271,7 @@ a, b, ah = datagrams(); receive(b); datagram(a, b, ah, 0x222); done()
         self.env['LD_PRELOAD'] = PERFTEST_CLOCK
         script = shell_pair(f'ib_send_bw -p {self.port} -n 200 -F >/dev/null', self.port)
         trace, summary = self.command('sh', '-c', script)
-        self.assertEqual((trace, summary[4]), ([], 'errors: none'))
+        self.assertEqual((trace, summary[4]), (['fw: ' + summary[5]], 'errors: none'))
         # perftest's client forgets a CQ
         self.assertRegex('\n'.join(summary[5:]), r'^left: ib_send_bw closed its device with 1 CQ \(0x\d\) not destroyed$')
 
@@ -360,7 +360,8 @@ assert verbs.ibv_dealloc_pd(pd2)
 ''', 'EBUSY: used by MR')
 
     def test_what_is_left_is_listed(self):
-        _, summary = self.learn('import os; a, b = pair(); os._exit(0)')
+        trace, summary = self.learn('import os; a, b = pair(); os._exit(0)')
+        self.assertEqual(trace, ['fw: ' + summary[-1]])
         self.assertRegex(summary[-1], r'^left: \S+ closed its device with 2 QPs \(0x40, 0x41\), 1 CQ \(0x1\), '
                          r'2 MRs \(0x[0-9a-f]+, 0x[0-9a-f]+\), 1 PD \(0x1\) not destroyed$')
 
