@@ -27,7 +27,7 @@ void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t erro
 			  "are in its %u entries",
 			  size, size);
 	else
-		cause_put(&t, "its buffer is not accessible");
+		cause_put(&t, "the buffer is not accessible");
 	if (TRACE_ON(LOG_CQE)) {
 		rec_begin(&rec, LOG_CQE, "CQ error", 0);
 		rec.failed = true;
@@ -165,7 +165,7 @@ static bool put_full(struct cause_text *t, struct seg *s, const struct hw_qp *qp
 	if (n < qp->max_send_wr)
 		return false;
 	cause_put(t,
-		  "its send queue is full: %u work requests are posted whose completions were not "
+		  "the send queue is full: %u work requests are posted whose completions were not "
 		  "polled, %u of them ask for one, max_send_wr was %u; ibv_post_send() of libmlx5 "
 		  "answers ENOMEM then",
 		  n, asking, qp->max_send_wr);

@@ -148,8 +148,7 @@ static bool is_error(uint32_t type)
 {
 	return type == IBV_EVENT_CQ_ERR || type == IBV_EVENT_QP_FATAL ||
 	       type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR ||
-	       type == IBV_EVENT_PATH_MIG_ERR || type == IBV_EVENT_DEVICE_FATAL ||
-	       type == IBV_EVENT_SRQ_ERR || type == IBV_EVENT_WQ_FATAL;
+	       type == IBV_EVENT_PATH_MIG_ERR || type == IBV_EVENT_DEVICE_FATAL;
 }
 
 void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, uint32_t type)

@@ -165,7 +165,10 @@ static void put(struct text *t, const char *before, const char *word)
 
 static void put_attrs(struct text *t, uint32_t mask)
 {
-#define ATTR(name) {IBV_QP_##name, #name}
+#define ATTR(name)                   \
+	{                            \
+		IBV_QP_##name, #name \
+	}
 	static const struct {
 		uint32_t bit;
 		const char *name;

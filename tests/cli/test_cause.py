@@ -249,7 +249,7 @@ refused(qp.modify, a, e.IBV_QP_STATE | e.IBV_QP_AV | e.IBV_QP_PATH_MTU | e.IBV_Q
     def test_12c_the_send_queue_is_full(self):
         code = "a, b = pair(); [receive(b) for i in range(8)]; [send(a%s) for i in range(8)]; refused(send, a)"
         for flags, asking in ('', 8), (', flags=0', 0):
-            self.reads(code % flags, 'undone', 'its send queue is full: 8 work requests are '
+            self.reads(code % flags, 'undone', 'the send queue is full: 8 work requests are '
                        f'posted whose completions were not polled, {asking} of them ask for one, max_send_wr was 8')
         _, summary = self.learn("a, b = pair(); [(receive(b), send(a), done(2)) for i in range(20)]")
         self.assertEqual(summary[4:], ['errors: none'])
@@ -415,7 +415,7 @@ class Top(Cause):
                        check=True, timeout=TIMEOUT)
 
         def ask(*args):
-            return subprocess.run([SOFTHCA, *args], env=self.env, check=True, capture_output=True, text=True,
+            return subprocess.run([SOFTHCA, *args], env=self.env, check=True, capture_output=True, errors='replace',
                                   timeout=TIMEOUT).stdout
         page = ask('top', '-b', '-n', '1', '-d', '0.1', 'lab')
         self.assertRegex(page, r'(?m)^errors: LOCAL_PROT 1, dropped 3$')
