@@ -326,9 +326,13 @@ static struct cause cause_of(const struct eng_run *r, enum eng_cause_id id)
 static struct cause no_answer(struct eng_run *r)
 {
 	struct cause c = cause_of(r, ENG_CAUSE_SILENCE);
-	const struct hw_qp *peer = hw_qp(r->s, r->dest);
+	uint32_t kind = eng_op(r->opcode)->kind;
+	const struct hw_qp *peer;
 	struct way_to to = {0};
 
+	if (kind < ENG_K_SEND || kind > ENG_K_ATOMIC) /* no request: there is no path */
+		return c;
+	peer = hw_qp(r->s, r->dest);
 	if (r->transport->av)
 		r->link->av(r, r->wqe + WQE_SEG, &to);
 	else
@@ -460,7 +464,7 @@ static void put_length(struct cause_text *t)
 
 static void put_values(struct cause_text *t, struct eng_run *r, enum eng_why why)
 {
-	const struct hw_qp *peer = hw_qp(r->s, r->dest);
+	const struct hw_qp *peer;
 
 	switch (why) {
 	case ENG_W_LKEY:
@@ -500,6 +504,7 @@ static void put_values(struct cause_text *t, struct eng_run *r, enum eng_why why
 			  hw_qp_path(r->qp)->ack_timeout);
 		break;
 	case ENG_W_REMOTE_MTU:
+		peer = hw_qp(r->s, r->dest);
 		cause_put(t, ": path_mtu is %u here, %u at QP 0x%x", r->qp->mtu,
 			  peer ? peer->mtu : 0, r->dest);
 		break;

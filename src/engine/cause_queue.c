@@ -89,7 +89,7 @@ void cause_unparked(struct eng_run *r)
 
 /* ---- what libmlx5 refuses by itself, so that no doorbell comes */
 
-#define CQES_SEARCHED 4096u
+#define CQES_SEARCHED 256u
 
 /* The last completion of the send queue that the program has polled: the index of its WQE. */
 static bool last_polled(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *wqe)

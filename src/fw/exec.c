@@ -49,6 +49,14 @@ static const struct fw_cmd *cmd_find(uint16_t opcode)
 	return NULL;
 }
 
+int fw_table_of(const char *obj)
+{
+	for (unsigned int i = 0; obj && i < fw_ncmds; i++)
+		if (fw_cmds[i].obj && fw_cmds[i].object >= 0 && !strcmp(fw_cmds[i].obj, obj))
+			return fw_cmds[i].object;
+	return -1;
+}
+
 bool fw_command_layouts(uint16_t opcode, const struct layout **in, const struct layout **out)
 {
 	const struct fw_cmd *c = cmd_find(opcode);
@@ -144,15 +152,17 @@ __attribute__((noinline)) static enum fw_r run_cut(struct fw_call *k, uint32_t o
 static __attribute__((noinline)) void tell_refused(const struct fw_call *k, uint16_t opcode,
 						   const struct fw_refusal *f)
 {
-	char text[HW_TOLD_TEXT];
+	char text[HW_TOLD_TEXT], users[128];
 	const uint64_t v[] = {opcode, f->syndrome};
 	uint64_t key = hw_told_key(v, ARRAY_SIZE(v));
 
 	if (hw_told(k->s, k->c->hca, HW_TOLD_REFUSED, key))
 		return;
-	fmt(text, sizeof(text), "%s of mlx5_%u: %s (0x%x) syndrome 0x%x: %s: %s%sallowed: %s",
+	fw_users(k, f, users, sizeof(users));
+	fmt(text, sizeof(text), "%s of mlx5_%u: %s (0x%x) syndrome 0x%x: %s: %s%s%s%sallowed: %s",
 	    prm_opcode_name(opcode), k->hca->dev_index, fw_status_name(f->status), f->status,
-	    f->syndrome, f->field, f->reason ? f->reason : "", f->reason ? "; " : "", f->allowed);
+	    f->syndrome, f->field, f->reason ? f->reason : "", f->reason ? "; " : "", users,
+	    *users ? "; " : "", f->allowed);
 	hw_tell(k->s, k->c->hca, HW_TOLD_REFUSED, key, text);
 }
 
