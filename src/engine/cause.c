@@ -462,6 +462,35 @@ static void put_length(struct cause_text *t)
 			  (unsigned long long)cause_note.need, (unsigned long long)cause_note.room);
 }
 
+/* Memory that a request names, which was found wrong only when it was copied. */
+static void put_remote(struct cause_text *t, const struct eng_run *r)
+{
+	const uint8_t *ra = r->wqe + r->hdr;
+	uint32_t kind = eng_op(r->opcode)->kind;
+
+	if (kind == ENG_K_WRITE || kind == ENG_K_READ || kind == ENG_K_ATOMIC)
+		cause_put(t, ": rkey 0x%x, %llu bytes at 0x%llx", LAYOUT_GET32(wqe_raddr, ra, rkey),
+			  (unsigned long long)r->local.len,
+			  (unsigned long long)LAYOUT_GET(wqe_raddr, ra, va));
+}
+
+/* The first data segment; there may be more. */
+static void put_local(struct cause_text *t, const struct eng_run *r)
+{
+	uint32_t kind = eng_op(r->opcode)->kind;
+	uint32_t off = kind == ENG_K_SEND                          ? r->hdr
+		       : kind == ENG_K_WRITE || kind == ENG_K_READ ? r->hdr + WQE_SEG
+								   : 0;
+	const uint8_t *seg = r->wqe + off;
+
+	if (!off || off + WQE_SEG > r->bytes || LAYOUT_GET(wqe_data, seg, inline_seg))
+		return;
+	cause_put(t, ": lkey 0x%x, %llu bytes at 0x%llx%s", LAYOUT_GET32(wqe_data, seg, lkey),
+		  (unsigned long long)wqe_data_len(seg),
+		  (unsigned long long)LAYOUT_GET(wqe_data, seg, addr),
+		  off + 2 * WQE_SEG <= r->bytes ? " and further segments" : "");
+}
+
 static void put_values(struct cause_text *t, struct eng_run *r, enum eng_why why)
 {
 	const struct hw_qp *peer;
@@ -507,6 +536,13 @@ static void put_values(struct cause_text *t, struct eng_run *r, enum eng_why why
 		peer = hw_qp(r->s, r->dest);
 		cause_put(t, ": path_mtu is %u here, %u at QP 0x%x", r->qp->mtu,
 			  peer ? peer->mtu : 0, r->dest);
+		break;
+	case ENG_W_REMOTE_FAULT:
+		put_remote(t, r);
+		break;
+	case ENG_W_LOCAL_FAULT:
+		if (last.qpn == r->qpn)
+			put_local(t, r);
 		break;
 	case ENG_W_REMOTE_ALIGN:
 		cause_put(t, ": address 0x%llx",

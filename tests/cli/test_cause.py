@@ -216,6 +216,23 @@ weak = MR(pd, 4096, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_READ)
 a, b = pair(); send(a, op=e.IBV_WR_RDMA_WRITE, rkey=weak.rkey, raddr=weak.buf); done()
 ''', 'REMOTE_ACCESS', 'the key allows LOCAL_WRITE | REMOTE_READ, this needs REMOTE_WRITE'.replace('|', r'\|'))
 
+    def test_07b_memory_that_is_gone(self):
+        hole = '''
+import ctypes, mmap
+m = mmap.mmap(-1, 8192)
+at = ctypes.addressof(ctypes.c_char.from_buffer(m))
+key = MR(pd, 4096, ALL, at + 4096)
+libc = ctypes.CDLL(None)
+assert not libc.munmap(ctypes.c_void_p(at + 4096), ctypes.c_size_t(4096))
+a, b = pair(); receive(b)
+'''
+        self.reads(hole + 'send(a, op=e.IBV_WR_RDMA_WRITE, rkey=key.rkey, raddr=at + 4096); done()', 'REMOTE_ACCESS',
+                   'remote memory is not mapped: rkey 0x[0-9a-f]+, 64 bytes at 0x[0-9a-f]+000')
+        self.reads(hole + '''
+wr = SendWR(opcode=e.IBV_WR_SEND, num_sge=1, sg=[SGE(at + 4096, 32, key.lkey)], send_flags=e.IBV_SEND_SIGNALED)
+a.post_send(wr); done()''', 'LOCAL_PROT',
+                   'registered memory is not mapped: lkey 0x[0-9a-f]+, 32 bytes at 0x[0-9a-f]+000')
+
     def test_08_too_small_a_receive(self):
         self.reads('a, b = pair(); receive(b, 16); send(a, 64); done(2)',
                    'REMOTE_INVAL_REQ', 'a message of 64 bytes, the receive has room for 16')
