@@ -361,7 +361,11 @@ static struct cause not_taken(struct eng_run *r, const struct cause_to *d, enum 
 
 	if (!d->to)
 		own = way_of(r, r->qp);
-	if (on_the_way(r, d->to ? d->to : &own, &r->path, &c) || no_receiver(r, peer, &c))
+	if (d->is_member)
+		r->path.to = peer ? hw_qp_path(peer)->port : SEG_NONE;
+	else if (on_the_way(r, d->to ? d->to : &own, &r->path, &c))
+		return c;
+	if (no_receiver(r, peer, &c))
 		return c;
 	if (d->has_qkey && peer->qkey != d->qkey) {
 		c.a = d->qkey;

@@ -23,6 +23,7 @@ extern TLS_IE struct cause_note cause_note;
 struct cause_to {
 	const struct way_to *to; /* NULL: that of the connected QP */
 	bool has_qkey;
+	bool is_member; /* of a group, whose port the datagram has reached */
 	uint32_t qkey;
 };
 

@@ -219,6 +219,15 @@ static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const s
 	}
 	if (out == ENG_LOCKED && !park_patience_ends(r->s, r->qp, peer))
 		return ENG_LOCKED;
+	/* A sender in the group may leave its own datagrams without a receive. */
+	if (out != ENG_DONE && peer != r->qp && (reach_bit(x, hw_qp_path(peer)->port) & x->got) &&
+	    (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT))
+		cause_dropped(r,
+			      &(struct cause_to){.to = &av->to,
+						 .has_qkey = true,
+						 .is_member = true,
+						 .qkey = av->qkey},
+			      out);
 	return out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT ? out : ENG_SILENT;
 }
 
@@ -330,7 +339,9 @@ enum eng_out ud_execute(struct eng_run *r)
 	if (out == ENG_AGAIN || out == ENG_LOCKED)
 		return out;
 	if (out != ENG_DONE)
-		cause_dropped(r, &(struct cause_to){&av.to, true, av.qkey}, out);
+		cause_dropped(r,
+			      &(struct cause_to){.to = &av.to, .has_qkey = true, .qkey = av.qkey},
+			      out);
 	r->byte_cnt = (uint32_t)len;
 	r->qp->next_send_psn = (r->qp->next_send_psn + 1) & 0xffffff;
 	return ENG_DONE;
