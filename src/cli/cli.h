@@ -173,6 +173,8 @@ void trace_expr_names(void (*each)(void *ctx, const char *name), void *ctx);
  * Open the trace and put it into the environment for the command. 0; PROG_FAILED after a message.
  */
 int trace_prepare(struct cli_options *o, const char *verb);
+/* At the end of a trace of failures: lines for objects that programs have left. */
+void trace_left(const struct seg *s);
 /* `softhca trace --fabric NAME`. */
 int trace_live(struct cli_options *o);
 /* The command has ended: what is left of its trace, and the counts. 0; PROG_FAILED. */

@@ -53,9 +53,8 @@ static const struct kind {
 	[EXPLAIN_OLD_CARD] = {"older card"},
 	[EXPLAIN_FIELD] = {"field"},
 	[EXPLAIN_LAYOUT] = {"layout"},
+	[EXPLAIN_CAUSE] = {"cause"},
 };
-
-#define HEAD_MEMBERS 3 /* the first members of a meaning: kind, value, name */
 
 struct json_object *explain_meaning(struct json_object *list, enum explain_kind kind,
 				    uint64_t value, const char *name)
@@ -63,7 +62,8 @@ struct json_object *explain_meaning(struct json_object *list, enum explain_kind 
 	struct json_object *o = json_object_new_object();
 
 	explain_put(o, "kind", kinds[kind].name);
-	explain_put_number(o, "value", value, kinds[kind].decimal);
+	if (kind != EXPLAIN_CAUSE)
+		explain_put_number(o, "value", value, kinds[kind].decimal);
 	explain_put(o, "name", name);
 	json_object_array_add(list, o);
 	return o;
@@ -355,14 +355,18 @@ static void print_member(const char *indent, const char *key, struct json_object
 void explain_print_one(struct json_object *o, const char *indent)
 {
 	struct json_object *value = json_object_object_get(o, "value");
-	unsigned int n = 0;
 
-	printf(json_object_get_userdata(value) == decimal ? "%s%s %s (%llu)\n"
-							  : "%s%s %s (0x%llx)\n",
-	       indent, json_object_get_string(json_object_object_get(o, "kind")),
-	       json_object_get_string(json_object_object_get(o, "name")),
-	       (unsigned long long)json_object_get_uint64(value));
-	json_object_object_foreach(o, key, v) if (n++ >= HEAD_MEMBERS) print_member(indent, key, v);
+	printf("%s%s %s", indent, json_object_get_string(json_object_object_get(o, "kind")),
+	       json_object_get_string(json_object_object_get(o, "name")));
+	if (value)
+		printf(json_object_get_userdata(value) == decimal ? " (%llu)" : " (0x%llx)",
+		       (unsigned long long)json_object_get_uint64(value));
+	putchar('\n');
+	json_object_object_foreach(o, key, v)
+	{
+		if (strcmp(key, "kind") && strcmp(key, "value") && strcmp(key, "name"))
+			print_member(indent, key, v);
+	}
 }
 
 void explain_print(struct json_object *list, const char *indent)

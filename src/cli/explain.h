@@ -28,6 +28,7 @@ enum explain_kind {
 	EXPLAIN_OLD_CARD, /* a completion of a card before mlx5 */
 	EXPLAIN_FIELD,
 	EXPLAIN_LAYOUT,
+	EXPLAIN_CAUSE, /* words of softhca's traces and summaries; it has no number */
 };
 
 /* Facts that a log gives beside a status: explanations that fit them are singled out. */
@@ -47,6 +48,8 @@ int explain_cqe(struct json_object *list, uint8_t syndrome, const struct explain
 int explain_wc_status(struct json_object *list, int wc, const struct explain_seen *seen);
 int explain_vendor_err(struct json_object *list, uint32_t vendor_err);
 int explain_errno(struct json_object *list, int err);
+/* A cause of softhca's traces by its name, or all of a word such as "dropped". */
+int explain_cause(struct json_object *list, const char *word);
 /* ---- explain_card.c: what is publicly known of cards */
 int explain_card_syndrome(struct json_object *list, uint32_t syndrome);
 int explain_event(struct json_object *list, int event);
@@ -99,6 +102,11 @@ struct explain_wc {
 	const char *name; /* without IBV_WC_ */
 	const char *means;
 };
+struct explain_told {
+	const char *word; /* hw_told_words[] */
+	const char *means, *next;
+	bool has_causes; /* those of ENG_CAUSES belong to it */
+};
 struct explain_errno {
 	int err;
 	const char *where; /* the calls */
@@ -109,5 +117,6 @@ extern const struct explain_status explain_statuses[];
 extern const struct explain_cqe explain_cqes[];
 extern const struct explain_wc explain_wcs[];
 extern const struct explain_errno explain_errnos[];
+extern const struct explain_told explain_tolds[];
 
 #endif

@@ -195,6 +195,13 @@ const struct explain_errno explain_errnos[] = {
 	{EFAULT, "any call", "a pointer in the call, or the memory to register, is not mapped",
 	 "addresses in attributes and structures; for reg_mr and umem_reg the range, or its pages "
 	 "are not writable though the access flags need it"},
+	{ENOMEM, "ibv_post_send, ibv_post_recv, ibv_post_srq_recv",
+	 "libmlx5 refuses the work request by itself: no doorbell rings, no device hears of it",
+	 "the queue is full (work requests count until the program polls their completion, or a "
+	 "later one of the same queue: ask for one, IBV_SEND_SIGNALED, at least once per queue "
+	 "length); num_sge is above max_send_sge or max_recv_sge; inline data is longer than "
+	 "max_inline_data; the QP is not in RTS yet. softhca's trace -Z and --summary tell of a "
+	 "full queue and of a QP that was never in RTS when the QP is destroyed"},
 	{ENOMEM, "reg_mr, umem_reg, create_*", "a limit of memory or of objects",
 	 "RLIMIT_MEMLOCK (ulimit -l); status LIM_ERR of the firmware"},
 	{EACCES, "write()", "written by another process than the one that opened the file",
@@ -236,4 +243,26 @@ const struct explain_errno explain_errnos[] = {
 	{ECANCELED, "DEVX, verbs", "the device is in an error state or being reset",
 	 "see the kernel's log"},
 	{0, NULL, NULL, NULL},
+};
+
+/* The words that start lines about failures in traces, summaries and top (hw/told.h). */
+const struct explain_told explain_tolds[] = {
+	{"failed", "a work request has completed with error, or a CQ is in error",
+	 "the text names the condition that did not hold, with its values; explain the syndrome "
+	 "for "
+	 "more",
+	 false},
+	{"dropped",
+	 "a datagram, or a message of UC, was sent and not delivered: its sender has a completion "
+	 "without error, as nobody acknowledges it",
+	 "the text names the condition that did not hold; the causes follow", true},
+	{"ignored", "a doorbell rang in a state in which the queue does not send",
+	 "modify the QP to RTS first", false},
+	{"refused", "a call, or a command of the firmware, was refused",
+	 "the text names the rule, the value and what is allowed", false},
+	{"undone", "a QP was destroyed or reset while its work waited, or could not begin",
+	 "the text says what it waited for, or why ibv_post_send() could not post", false},
+	{"left", "a program closed its device, or ended, without destroying these objects",
+	 "the kernel destroys them; destroy QPs, then CQs and MRs, then the PD", false},
+	{NULL, NULL, NULL, false},
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/card.h"
+#include "engine/engine.h"
 #include "fw/fw.h"
 #include "wire/ib_event.h"
 #include "wire/mad/names.h"
@@ -114,7 +115,71 @@ int explain_word(struct json_object *list, const char *word)
 	for (unsigned int i = 0; fw_refusal_at(i); i++)
 		if (!strcasecmp(fw_refusal_at(i)->field, word) && strchr(word, '.'))
 			return found;
+	found += explain_cause(list, word);
 	return *word ? found + by_field(list, word) : found;
+}
+
+/* ---- causes */
+
+/* Without case and underscores: "Q_Key" is QKEY. */
+static bool cause_named(const char *word, const char *name)
+{
+	for (;; word++, name++) {
+		while (*word == '_' || *word == ' ')
+			word++;
+		while (*name == '_' || *name == ' ')
+			name++;
+		if (tolower((unsigned char)*word) != tolower((unsigned char)*name))
+			return false;
+		if (!*word)
+			return true;
+	}
+}
+
+static void put_cause(struct json_object *list, const struct eng_cause *c)
+{
+	struct json_object *o = explain_meaning(list, EXPLAIN_CAUSE, 0, c->name);
+	char says[256];
+	size_t n = 0;
+
+	/* The places of values. */
+	for (const char *p = c->says; *p && n + 8 < sizeof(says); p++)
+		if (*p == '%' && p[1])
+			n += (size_t)snprintf(says + n, sizeof(says) - n, "%s",
+					      strchr("pe", *++p) ? "PORT"
+					      : *p == 'g'        ? "GID"
+					      : strchr("st", *p) ? "..."
+								 : "N");
+		else
+			says[n++] = *p;
+	says[n] = '\0';
+	explain_put(o, "says", says);
+	explain_put(o, "next", c->next);
+}
+
+int explain_cause(struct json_object *list, const char *word)
+{
+	const struct eng_cause *c;
+	bool all = cause_named(word, "no answer");
+	int found = 0;
+
+	for (const struct explain_told *t = explain_tolds; t->word; t++) {
+		struct json_object *o;
+
+		if (strcasecmp(t->word, word))
+			continue;
+		o = explain_meaning(list, EXPLAIN_CAUSE, 0, t->word);
+		explain_put(o, "means", t->means);
+		explain_put(o, "next", t->next);
+		all = t->has_causes;
+		found++;
+	}
+	for (unsigned int i = 0; (c = eng_cause_at(i)); i++)
+		if (all || cause_named(word, c->name)) {
+			put_cause(list, c);
+			found++;
+		}
+	return found;
 }
 
 /* ---- all of them */
@@ -157,6 +222,10 @@ void explain_each_word(void (*f)(void *ctx, const char *kind, const char *word),
 	}
 	for (unsigned int i = 0; fw_refusal_at(i); i++)
 		f(ctx, "syndrome of softhca", fw_refusal_at(i)->name);
+	for (unsigned int i = 0; eng_cause_at(i); i++)
+		f(ctx, "cause", eng_cause_at(i)->name);
+	for (const struct explain_told *t = explain_tolds; t->word; t++)
+		f(ctx, "cause", t->word);
 	for (size_t n = 0; prm_opcode_at(n, &op); n++)
 		f(ctx, "command opcode", fw_opcode_name(op));
 	for (const struct layout *const *l = prm_layouts; *l; l++)

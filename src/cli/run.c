@@ -268,6 +268,8 @@ static int run_private(struct cli_options *o)
 		lost_end(&lost, sup.joined, run.c.status);
 		if (o->summary || o->require_traffic)
 			after = use_of_sup(&sup);
+		if (o->trace && o->watch.options & LOG_FAILED)
+			trace_left(&sup.seg);
 	}
 	if (capture_end(&capture) && !r)
 		r = PROG_FAILED;

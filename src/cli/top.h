@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include "cli/cli.h"
 #include "fabric/fabric.h"
+#include "hw/told.h"
 #include "hw/use.h"
 #include "segment/seg.h"
 #include "wire/wqe/cqe.h"
@@ -53,6 +54,12 @@ struct top_qp {
 	char comm[16];
 };
 
+/* Why something has failed (hw/told.h). */
+struct top_cause {
+	uint64_t n;
+	char text[HW_TOLD_TEXT + 16];
+};
+
 struct top_sample {
 	uint64_t ns; /* clock_now_ns() */
 	struct top_port *ports;
@@ -61,6 +68,9 @@ struct top_sample {
 	uint32_t processes, cqs, cqs_bad;
 	struct top_count sent, out, doorbells, commands;
 	uint64_t refused, errors[HW_USE_SYNDROMES]; /* commands; completions by syndrome */
+	uint64_t told[HW_TOLD_COUNT];               /* failures in words, by kind */
+	struct top_cause *causes;
+	size_t ncauses;
 };
 
 /* The user's choices: which rows a page shows, in which order. */
@@ -75,7 +85,7 @@ struct top_view {
 enum top_style { TOP_PLAIN, TOP_HEAD, TOP_BAD };
 struct top_line {
 	enum top_style style;
-	char text[200];
+	char text[HW_TOLD_TEXT + 48];
 };
 struct top_page {
 	struct top_line *line;

@@ -169,6 +169,30 @@ static bool read_qps(struct seg *s, struct top_sample *out)
 
 /* ---- the fabric */
 
+static bool read_causes(const struct seg *s, struct top_sample *out)
+{
+	seg_for_each_live (s, SEG_T_HCA, i) {
+		const struct hw_tolds *t = hw_tolds(s, i);
+		const struct hw_told *e;
+		unsigned int at = 0;
+
+		for (unsigned int k = 0; k < HW_TOLD_COUNT; k++)
+			out->told[k] += atomic_load(&t->n[k]);
+		while ((e = hw_told_next(t, &at))) {
+			struct top_cause *c = grow(out->causes, out->ncauses, sizeof(*c));
+
+			if (!c)
+				return false;
+			out->causes = c;
+			c += out->ncauses++;
+			c->n = atomic_load(&e->n);
+			snprintf(c->text, sizeof(c->text), "%s: %s", hw_told_words[e->kind],
+				 e->text);
+		}
+	}
+	return true;
+}
+
 static void read_uses(const struct seg *s, struct top_sample *out)
 {
 	seg_for_each_live (s, SEG_T_HCA, i) {
@@ -275,7 +299,7 @@ bool top_sample(struct seg *s, struct top_sample *before, struct top_sample *out
 	double seconds;
 
 	*out = (struct top_sample){.ns = clock_now_ns()};
-	if (!read_ports(s, out) || !read_qps(s, out)) {
+	if (!read_ports(s, out) || !read_qps(s, out) || !read_causes(s, out)) {
 		top_sample_free(out);
 		return false;
 	}
@@ -299,5 +323,6 @@ void top_sample_free(struct top_sample *t)
 {
 	free(t->ports);
 	free(t->qps);
+	free(t->causes);
 	*t = (struct top_sample){0};
 }

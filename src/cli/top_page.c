@@ -136,7 +136,28 @@ static bool put_errors(struct top_page *p, const struct top_sample *t)
 	if (t->cqs_bad && n < sizeof(text))
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%sCQs in error %u",
 				      n ? ", " : "", t->cqs_bad);
+	if (t->told[HW_TOLD_DROPPED] && n < sizeof(text))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%sdropped %" PRIu64,
+				      n ? ", " : "", t->told[HW_TOLD_DROPPED]);
 	return put(p, n ? TOP_BAD : TOP_PLAIN, "errors: %s", n ? text : "none");
+}
+
+#define CAUSES_SHOWN 5 /* the latest */
+
+static bool put_causes(struct top_page *p, const struct top_sample *t)
+{
+	size_t from = t->ncauses > CAUSES_SHOWN ? t->ncauses - CAUSES_SHOWN : 0;
+	bool ok = true;
+
+	if (from)
+		ok = put(p, TOP_BAD, "  %zu more: softhca status -j", from);
+	for (size_t i = from; ok && i < t->ncauses; i++) {
+		const struct top_cause *c = &t->causes[i];
+
+		ok = c->n == 1 ? put(p, TOP_BAD, "  %s", c->text)
+			       : put(p, TOP_BAD, "  %" PRIu64 " x %s", c->n, c->text);
+	}
+	return ok;
 }
 
 static bool put_head(struct top_page *p, const struct top_sample *t, const struct top_view *v)
@@ -158,7 +179,7 @@ static bool put_head(struct top_page *p, const struct top_sample *t, const struc
 	       put(p, TOP_PLAIN, "%s packets/s  %s bytes/s  %s doorbells/s  %s commands/s",
 		   brief(t->sent.rate, a), brief(t->out.rate, b), brief(t->doorbells.rate, c),
 		   brief(t->commands.rate, d)) &&
-	       put_errors(p, t);
+	       put_errors(p, t) && put_causes(p, t);
 }
 
 static bool put_port(struct top_page *p, const struct top_port *t)
@@ -281,6 +302,7 @@ struct json_object *top_json(struct top_sample *t, const struct top_view *v)
 {
 	struct json_object *o = json_object_new_object(), *ports = json_object_new_array();
 	struct json_object *qps = json_object_new_array(), *errors = json_object_new_object();
+	struct json_object *causes = json_object_new_object();
 
 	qsort_r(t->ports, t->nports, sizeof(*t->ports), compare_ports, (void *)v);
 	qsort_r(t->qps, t->nqps, sizeof(*t->qps), compare_qps, (void *)v);
@@ -297,6 +319,10 @@ struct json_object *top_json(struct top_sample *t, const struct top_view *v)
 		if (t->errors[i])
 			add_num(errors, cqe_syndrome_name((uint8_t)i), t->errors[i]);
 	json_object_object_add(o, "errors", errors);
+	add_num(o, "dropped", t->told[HW_TOLD_DROPPED]);
+	for (size_t i = 0; i < t->ncauses; i++)
+		add_num(causes, t->causes[i].text, t->causes[i].n);
+	json_object_object_add(o, "causes", causes);
 	for (size_t i = 0; i < t->nports; i++)
 		if (wanted_port(v, &t->ports[i]))
 			json_object_array_add(ports, port_json(&t->ports[i]));

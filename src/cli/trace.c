@@ -14,9 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/trace_read.h"
+#include "hw/told.h"
 #include "super/program.h"
 #include "util/cleanup.h"
 #include "util/log.h"
+#include "util/rec.h"
 
 /*
  * Copies a descriptor to a high number, which the command does not use and which stays open over
@@ -117,6 +119,28 @@ int trace_prepare(struct cli_options *o, const char *verb)
 	    setenv(LOG_ENV_NAME, o->output ? o->output : "standard error", 1) < 0)
 		return prog_fail("%s: out of memory", verb);
 	return 0;
+}
+
+/* A line for what each program has left, which only the supervisor knows: it writes them itself. */
+void trace_left(const struct seg *s)
+{
+	log_init(); /* as trace_prepare() has told the command */
+	seg_for_each_live (s, SEG_T_HCA, i) {
+		const struct hw_told *e;
+		unsigned int at = 0;
+
+		while (TRACE_ON(LOG_FW) && (e = hw_told_next(hw_tolds(s, i), &at))) {
+			struct rec r;
+
+			if (e->kind != HW_TOLD_LEFT)
+				continue;
+			rec_begin(&r, LOG_FW, hw_told_words[e->kind], 0);
+			r.failed = true;
+			rec_say(&r, "objects", ": ", e->text);
+			rec_end(&r);
+		}
+	}
+	log_finish();
 }
 
 int cli_trace(struct cli_options *o)

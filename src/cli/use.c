@@ -32,7 +32,7 @@ static uint64_t get(struct json_object *o, const char *key)
 static void add_kinds(struct json_object *to, struct json_object *use, const char *which)
 {
 	struct json_object *o = json_object_object_get(use, which);
-	char key[64];
+	char key[512];
 
 	if (!o)
 		return;
@@ -76,6 +76,8 @@ struct json_object *use_counts(struct json_object *hosts)
 		add_kinds(to, use, "made");
 		add_kinds(to, use, "refused");
 		add_kinds(to, use, "errors");
+		add_kinds(to, use, "lost");
+		add_kinds(to, use, "causes");
 	}
 	json_object_put(hosts);
 	return to;
@@ -115,6 +117,26 @@ static bool print_kinds(FILE *f, struct json_object *before, struct json_object 
 	return any;
 }
 
+/* A line for each cause, with how often it came. */
+static void say_causes(const char *verb, struct json_object *before, struct json_object *after)
+{
+	static const char which[] = "causes ";
+
+	json_object_object_foreach(after, key, n)
+	{
+		uint64_t times;
+
+		if (strncmp(key, which, sizeof(which) - 1) || !json_object_get_uint64(n))
+			continue;
+		times = since(before, after, key);
+		if (times == 1)
+			prog_fail("%s: %s", verb, key + sizeof(which) - 1);
+		else if (times)
+			prog_fail("%s: %s (%" PRIu64 " times)", verb, key + sizeof(which) - 1,
+				  times);
+	}
+}
+
 /* One line: its parts are written into a buffer, because prog_fail() prints a whole line. */
 static void say_summary(const char *verb, struct json_object *b, struct json_object *a)
 {
@@ -130,12 +152,14 @@ static void say_summary(const char *verb, struct json_object *b, struct json_obj
 	if (!f)
 		return;
 	any = print_kinds(f, b, a, "errors", "", "");
+	any = print_kinds(f, b, a, "lost", "", any ? ", " : "") || any;
 	any = print_kinds(f, b, a, "refused", "refused command ", any ? ", " : "") || any;
 	if (since(b, a, "discarded"))
 		fprintf(f, "%sdiscarded packet %" PRIu64, any ? ", " : "",
 			since(b, a, "discarded"));
 	fclose(f);
 	prog_fail("%s: errors: %s", verb, *text ? text : "none");
+	say_causes(verb, b, a);
 }
 
 static const char *why_none(struct json_object *before, struct json_object *after)

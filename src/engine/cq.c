@@ -3,6 +3,7 @@
  * Completion queues: their locks, writing CQEs, overrun, resizing. Called with queue locks held;
  * takes one CQ lock at a time and calls segment/mem.h and cq_event.c under it.
  */
+#include "engine/cause.h"
 #include "engine/cq_event.h"
 #include "engine/priv.h"
 #include "engine/zip.h"
@@ -60,8 +61,7 @@ static bool cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 	if (!atomic_compare_exchange_strong(&cq->state, &was,
 					    now | HW_CQ_ST_OWES | HW_CQ_ST_OWES_DEVX))
 		return false;
-	TRACE(LOG_CQE, "cq %x: %s", cqn,
-	      why == HW_CQ_ERR_OVERRUN ? "overrun" : "the CQ's buffer is not accessible");
+	cause_cq(s, cq, cqn, why);
 	POINT("cq-failed");
 	event_pay(s, SEG_T_CQ, cqn, false);
 	return true;

@@ -170,4 +170,94 @@ struct eng_failure {
 /* Row `n` of the table, counted from 0; NULL after the last. */
 const struct eng_failure *eng_failure_at(unsigned int n);
 
+/*
+ * Why a message has no answer, or is dropped: number, name, what is said, what to look at. In what
+ * is said %q is the peer's QPN, %o the own one, %p %e ports, %g a GID, %s %t words, %a %b numbers
+ * in hexadecimal, %A %B in decimal. (cause.c)
+ */
+#define ENG_CAUSES(X)                                                                             \
+	X(SILENCE, "NO_ANSWER", "QP %q is there and did not answer",                              \
+	  "whether the peer's process runs and its queues are in order: softhca status")          \
+	X(OWN_PORT, "PORT_DOWN", "port %p is %s: nothing is sent",                                \
+	  "ibv_query_port() must say ACTIVE before QPs are connected")                            \
+	X(NO_LID, "DLID_ZERO", "the destination LID is %A: nothing leaves port %p",               \
+	  "ah_attr.dlid is the peer's port's lid; for a destination by GID set is_global")        \
+	X(LINK, "LINK_DOWN",                                                                      \
+	  "lost at port %p, outwards: it is %s or its cable's other end is not "                  \
+	  "(LID %A)",                                                                             \
+	  "the cable and the states of both ports: iblinkinfo")                                   \
+	X(WRONG_LID, "WRONG_LID", "port %p received it and does not have LID %A",                 \
+	  "ah_attr.dlid: exchange the lid of ibv_query_port() again, it may have changed")        \
+	X(NO_ROUTE, "NO_ROUTE",                                                                   \
+	  "lost at switch port %p, inwards: its switch has no route to LID "                      \
+	  "%A",                                                                                   \
+	  "ah_attr.dlid: no port has this LID, or the subnet manager has not routed it")          \
+	X(ROUTE_BACK, "ROUTE_BACK",                                                               \
+	  "lost at switch port %p: its switch's route to LID %A leads "                           \
+	  "back there",                                                                           \
+	  "the routes of the subnet manager: ibroute, dump_lfts.sh")                              \
+	X(NO_MAC, "NO_MAC", "no port with a link has the destination's MAC address",              \
+	  "the peer's port is down, or ah_attr.grh.dgid is no address of this segment")           \
+	X(NO_GID, "WRONG_GID", "port %p, LID %A, does not have GID %g",                           \
+	  "ah_attr.dlid and ah_attr.grh.dgid must name the same port")                            \
+	X(NO_GID_ETH, "WRONG_GID_ROCE", "port %p does not have GID %g",                           \
+	  "ah_attr.grh.dgid is the GID that the peer has at its sgid_index")                      \
+	X(ROCE_VERSION, "ROCE_VERSION", "port %p has GID %g for %s, the packets are %t",          \
+	  "sgid_index of both ends must have the same type: ibv_devinfo -v, show_gids")           \
+	X(VLAN, "VLAN", "VLAN %A is expected, the packets have %B (0: none)",                     \
+	  "sgid_index of both ends must be of the same VLAN")                                     \
+	X(SWITCH_PKEY, "SWITCH_PKEY", "dropped at port %p, %s: its table does not have P_Key %a", \
+	  "the partitions of the subnet manager: smpquery pkeys")                                 \
+	X(PATH_MTU, "PATH_MTU",                                                                   \
+	  "dropped at port %p, %s: packets of %A bytes are larger than its MTU",                  \
+	  "path_mtu: at most the least active_mtu of the path")                                   \
+	X(NO_QP, "WRONG_QPN", "QP %q does not exist",                                             \
+	  "dest_qp_num, or remote_qpn: exchange qp_num again; the peer may have ended")           \
+	X(SERVICE, "QP_TYPE", "QP %q is of type %s, this one of type %t",                         \
+	  "qp_type of both ends must be the same")                                                \
+	X(STATE, "QP_STATE", "QP %q is in state %s and does not receive",                         \
+	  "the peer must be in RTR before the first message: synchronise; in ERR see why it "     \
+	  "failed")                                                                               \
+	X(ELSEWHERE, "WRONG_PORT", "QP %q is at port %p, the packets arrive at port %e",          \
+	  "dlid or dgid and the QPN must be of the same port")                                    \
+	X(ENDED, "PEER_ENDED", "the process of QP %q has ended", "why it has ended")              \
+	X(CONNECTED, "OTHER_PEER", "QP %q is connected to QP %a, not to QP %o",                   \
+	  "dest_qp_num of both ends must name each other")                                        \
+	X(QP_ROCE_VERSION, "QP_ROCE_VERSION", "QP %q expects %s, the packets are %t",             \
+	  "sgid_index of both ends must have the same type: ibv_devinfo -v, show_gids")           \
+	X(SOURCE_GID, "SOURCE_GID", "QP %q expects the source GID %g, which is not this QP's",    \
+	  "the peer's ah_attr.grh.dgid must be the GID at this end's sgid_index")                 \
+	X(DEST_GID, "DEST_GID", "QP %q has another GID at its sgid_index than dgid here",         \
+	  "ah_attr.grh.dgid must be the GID at the peer's sgid_index")                            \
+	X(ACCESS_KEY, "DC_ACCESS_KEY", "the access key is %a, that of DCT %q another one",        \
+	  "the dc_key of the work request and of the DCT")                                        \
+	X(PKEY, "PKEY", "P_Key %a, QP %q has %b",                                                 \
+	  "pkey_index of both ends: the same partition, and one of both a full member (bit "      \
+	  "0x8000)")                                                                              \
+	X(BACK_LOST, "ANSWERS_LOST",                                                              \
+	  "answers of QP %q are lost: its path leads from port %p to LID %A",                     \
+	  "ah_attr of the peer must name this end's port")                                        \
+	X(BACK, "ANSWERS_ELSEWHERE", "answers of QP %q go to port %p, this QP is at %e",          \
+	  "ah_attr of the peer must name this end's port")                                        \
+	X(PSN, "PSN", "PSN %a, QP %q expects %b",                                                 \
+	  "rq_psn of one end is sq_psn of the other; a QP that was reset needs new ones on both") \
+	X(DUPLICATE, "PSN_BEHIND", "PSN %a, QP %q expects %b: it takes this for a duplicate",     \
+	  "rq_psn of one end is sq_psn of the other; a QP that was reset needs new ones on both") \
+	X(STOPPED, "PEER_STOPPED", "the process of QP %q is stopped", "a debugger, or SIGSTOP")   \
+	X(QKEY, "QKEY", "Q_Key %a, QP %q has %b",                                                 \
+	  "remote_qkey of the work request is the qkey that the peer has set in INIT")            \
+	X(NO_RECEIVE, "NO_RECEIVE", "QP %q has no receive posted",                                \
+	  "ibv_post_recv() comes before the peer sends; datagrams do not wait for it")            \
+	X(SHORT, "SHORT_RECEIVE", "%A bytes, the receive of QP %q has room for %B",               \
+	  "a receive of datagrams needs 40 bytes more, for the GRH")                              \
+	X(NOT_RTS, "NOT_RTS", "work was posted in state %s: this QP sends from RTS on",           \
+	  "ibv_modify_qp() to RTS before ibv_post_send(), which libmlx5 does not check")
+#define ENG_CAUSE_ENUM(id, name, says, next) ENG_CAUSE_##id,
+enum eng_cause_id { ENG_CAUSES(ENG_CAUSE_ENUM) ENG_CAUSE_COUNT };
+struct eng_cause {
+	const char *name, *says, *next;
+};
+/* Row `n` of the table, counted from 0; NULL after the last. */
+const struct eng_cause *eng_cause_at(unsigned int n);
+
 #endif

@@ -4,6 +4,7 @@
  * by requester and responder code between running_enter() and running_leave(): this keeps a key
  * registered (eng_mkey_quiesce() waits for it), so nothing is written to the key.
  */
+#include "engine/cause.h"
 #include "engine/sig.h"
 #include "engine/transport.h"
 #include "hw/mkey.h"
@@ -73,8 +74,8 @@ static enum eng_why add_special(struct eng_sgl *l, uint32_t key, uint64_t len, u
 									       : ENG_W_NONE;
 }
 
-enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_t addr,
-			 uint64_t len, uint32_t pdn, uint32_t qpn, uint32_t access)
+static inline enum eng_why add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_t addr,
+				   uint64_t len, uint32_t pdn, uint32_t qpn, uint32_t access)
 {
 	struct hw_mkey *mk = hw_mkey(s, key);
 
@@ -103,6 +104,22 @@ enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_
 		return adopt_add(s, l, mk, mk->va + (addr - mk->start), len, access);
 	return sgl_add(l, mk->mem, mk->va + (addr - mk->start), len) ? ENG_W_WQE_MALFORMED
 								     : ENG_W_NONE;
+}
+
+enum eng_why sgl_add_key(struct seg *s, struct eng_sgl *l, uint32_t key, uint64_t addr,
+			 uint64_t len, uint32_t pdn, uint32_t qpn, uint32_t access)
+{
+	enum eng_why why = add_key(s, l, key, addr, len, pdn, qpn, access);
+
+	if (__builtin_expect(why, 0)) {
+		cause_note.key = key;
+		cause_note.pdn = pdn;
+		cause_note.qpn = qpn;
+		cause_note.access = access;
+		cause_note.addr = addr;
+		cause_note.len = len;
+	}
+	return why;
 }
 
 enum eng_why sgl_from_wqe(struct eng_run *r, uint32_t off, uint32_t access, uint64_t most)

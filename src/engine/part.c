@@ -3,7 +3,7 @@
  * Parts of messages: how many whole packets go before the one that fails. Called by rc.c and resp.c
  * after a failure, by sq.c and state.c when a send queue gets no answers.
  */
-#include "engine/priv.h"
+#include "engine/cause.h"
 #include "engine/transport.h"
 
 #define FM_SMALL 1 /* MLX5_WQE_CTRL_INITIATOR_SMALL_FENCE: not for READs */
@@ -16,6 +16,7 @@ uint64_t part_bytes(const struct eng_run *r, uint32_t n)
 uint32_t part_fitting(struct eng_run *r, uint64_t len, eng_fits *fits, const void *arg)
 {
 	uint32_t n = 0, none = eng_npkts(len, r->qp->mtu);
+	struct cause_note whole = cause_note; /* of the message, not of parts that are tried */
 
 	while (none - n > 1) {
 		uint32_t k = n + (none - n) / 2;
@@ -27,6 +28,7 @@ uint32_t part_fitting(struct eng_run *r, uint64_t len, eng_fits *fits, const voi
 	}
 	if (n)
 		fits(r, part_bytes(r, n), arg);
+	cause_note = whole;
 	return n;
 }
 

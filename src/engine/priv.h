@@ -206,6 +206,8 @@ extern uint64_t (*eng_clock)(void);
 /* trace.c: called while the topic is on. */
 void eng_trace_doorbell(struct seg *s, uint32_t uar, uint32_t offset, const uint8_t v[8]);
 void eng_trace_error_cqe(const struct seg *s, uint32_t cqn, const struct eng_cqe *c);
+/* After flushed completions of a queue: the line of those that it has held back. */
+void eng_trace_flushed(const struct seg *s);
 /* `type` UINT32_MAX: the event has no type. */
 void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, uint32_t type);
 

@@ -4,6 +4,7 @@
  * (or back, for READ), and handles the acknowledgement that the wire would have carried. Called by
  * sq.c with the requester's sq_lock held; takes the responder's rq_lock.
  */
+#include "engine/cause.h"
 #include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/tm.h"
@@ -57,6 +58,7 @@ bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 static enum eng_out rc_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
 {
 	r->why = why;
+	cause_refused(r, why); /* before the flushes that follow from it */
 	/*
 	 * UC drops it: check_op_valid() and RESPST_ERR_RKEY_VIOLATION of rxe_resp.c, rvt_rkey_ok()
 	 * in hfi1_uc_rcv().
@@ -64,8 +66,6 @@ static enum eng_out rc_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_wh
 	if ((eng_acks(r->transport) || event == IBV_EVENT_QP_FATAL) &&
 	    !resp_fail(r->s, peer, r->dest, event))
 		return ENG_AGAIN;
-	TRACE(LOG_CQE, "qp %x refuses a request of qp %x: %s", r->dest, r->qpn,
-	      eng_failures[why].text);
 	return ENG_FAILED;
 }
 
@@ -361,6 +361,7 @@ static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const st
 	/* UC drops a message that is too long, as ud.c's deliver() drops a datagram. */
 	if (why == ENG_W_RECV_LENGTH && !eng_acks(r->transport) && !rv->from_srq) {
 		eng_count(r->s, peer, HW_QC_RESP_LOCAL_LENGTH_ERROR);
+		cause_note_length(r->local.len, rv);
 		return ENG_SILENT;
 	}
 	if (why) {
@@ -773,6 +774,7 @@ enum eng_out rc_execute(struct eng_run *r)
 		   (out != ENG_LOCKED || park_patience_ends(r->s, r->qp, peer)) &&
 		   (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT)) {
 		/* An unacknowledged requester gets no answer. */
+		cause_dropped(r, &(struct cause_to){0}, out);
 		r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 		out = ENG_DONE;
 	}

@@ -4,6 +4,7 @@
  * requester's thread under the responder's rq_lock; takes the lock of one CQ and, through srq.c, of
  * the SRQ.
  */
+#include "engine/cause.h"
 #include "engine/priv.h"
 #include "engine/tm.h"
 #include "engine/transport.h"
@@ -218,7 +219,9 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	int rc;
 
 	why = sgl_scatter_why(why);
-	TRACE(LOG_CQE, "qp %x: receive %u: %s", qpn, rv->index, eng_failures[why].text);
+	if (why == ENG_W_RECV_LENGTH)
+		cause_note_length(r->local.len, rv);
+	cause_receive(r, qpn, why);
 	if (__builtin_expect(r->app_op, 0)) { /* programs do not count it as unexpected */
 		tm_settle(r->s, qp, qpn, false);
 		r->app_op = 0;
@@ -233,6 +236,7 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	if (rc == -ESRCH)
 		return ENG_SILENT;
 	hw_use_error(r->s, qp->hca, eng_failures[why].syndrome);
+	cause_received(r, qp, qpn);
 	eng_count(r->s, qp, HW_QC_RESP_CQE_ERROR);
 	if (why == ENG_W_RECV_LENGTH)
 		eng_count(r->s, qp, HW_QC_RESP_LOCAL_LENGTH_ERROR);

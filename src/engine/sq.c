@@ -3,6 +3,7 @@
  * Send queues: takes doorbells, fetches and dispatches WQEs, settles outcomes (completion, error,
  * parking). Called by the thread that rings, the device thread and the firmware; owns sq_lock.
  */
+#include "engine/cause.h"
 #include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/sig.h"
@@ -195,10 +196,12 @@ static bool complete(struct eng_run *r, enum eng_why why)
 	struct eng_cqe c;
 	int rc = 0;
 
-	if (__builtin_expect(atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_RETRY,
-			     0) &&
-	    why != ENG_W_RETRY)
-		park_answered(r->s, qp);
+	if (__builtin_expect(atomic_load_explicit(&qp->park, memory_order_relaxed) != HW_PARK_NO,
+			     0)) {
+		if (atomic_load(&qp->park) == HW_PARK_RETRY && why != ENG_W_RETRY)
+			park_answered(r->s, qp);
+		cause_unparked(r);
+	}
 	if (!why && __builtin_expect(r->opcode == WQE_OP_TAG_MATCHING, 0)) {
 		rc = tm_complete(r->s, qp, r->qpn, r->ci, r->wqe, &r->byte_cnt);
 	} else if (why || r->ce >= WQE_CE_ALWAYS) {
@@ -249,8 +252,7 @@ static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 {
 	struct hw_qp *qp = r->qp;
 
-	TRACE(LOG_CQE, "qp %x: %s at %u: %s", r->qpn, wqe_opcode_name((uint8_t)r->opcode), r->ci,
-	      eng_failures[why].text);
+	cause_failed(r, why);
 	hw_use_error(r->s, qp->hca, eng_failures[why].syndrome);
 	eng_count(r->s, qp, HW_QC_REQ_CQE_ERROR);
 	if (eng_failures[why].syndrome == CQE_SYND_REMOTE_ACCESS)
@@ -273,8 +275,12 @@ static bool sq_fail_run(struct eng_run *r, enum eng_why why)
 
 static bool sq_flush_stream(struct eng_run *r)
 {
+	bool done;
+
 	sq_count_flushed(r->s, r->qp, ENG_W_FLUSHED_SQ);
-	return complete(r, ENG_W_FLUSHED_SQ);
+	done = complete(r, ENG_W_FLUSHED_SQ);
+	eng_trace_flushed(r->s);
+	return done;
 }
 
 static bool retry(struct eng_run *r, enum eng_out out)
@@ -288,10 +294,9 @@ static bool retry(struct eng_run *r, enum eng_out out)
 		park_tries_begin(r->s, qp);
 		qp->rnr_left = qp->rnr_retry;
 	}
-	TRACE(LOG_CQE, "qp %x: WQE %u parked (%s)", r->qpn, r->ci,
-	      out == ENG_LOCKED ? "a lock is held"
-	      : out == ENG_RNR  ? "receiver not ready"
-				: "no answer");
+	cause_parked(r, out == ENG_LOCKED ? HW_PARK_LOCK
+			: out == ENG_RNR  ? HW_PARK_RNR
+					  : HW_PARK_RETRY);
 	if (out == ENG_LOCKED) {
 		if (atomic_load(&qp->park) != HW_PARK_LOCK)
 			qp->locked_since = now;
@@ -385,10 +390,13 @@ static void arms_first(struct seg *s, const struct hw_qp *qp)
 static bool sq_look(struct eng_run *r)
 {
 	struct hw_qp *qp = r->qp;
-	uint32_t rec, rung;
+	uint32_t st, rec, rung;
 	int rc;
 
-	if (qp->no_sq || atomic_load_explicit(&qp->state, memory_order_relaxed) < PRM_QP_STATE_RTS)
+	st = atomic_load_explicit(&qp->state, memory_order_relaxed);
+	if (__builtin_expect(st < PRM_QP_STATE_RTS, 0) && !qp->no_sq)
+		cause_not_ready(r, st);
+	if (qp->no_sq || st < PRM_QP_STATE_RTS)
 		return true;
 	rung = atomic_load_explicit(&qp->sq_rung, memory_order_acquire);
 	if (rung & HW_SQ_RUNG && !r->s->polled) {

@@ -3,7 +3,7 @@
  * QP states: transitions by command and by error, flushing, and waiting for users before an object
  * is freed. Called by the firmware under the HCA's lock, and by the rest of the engine.
  */
-#include "engine/priv.h"
+#include "engine/cause.h"
 #include "engine/tm.h"
 #include "engine/transport.h"
 #include "hw/qctr.h"
@@ -215,7 +215,7 @@ int sq_flushable(struct seg *s, const struct hw_qp *qp, uint32_t *n)
 	return rc;
 }
 
-bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+static bool flush_sends(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	uint32_t ci = atomic_load(&qp->sq_ci) & 0xffff, nbb = 1, left = 0;
 	int rc;
@@ -251,6 +251,15 @@ bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	}
 	atomic_store(&qp->park, HW_PARK_NO);
 	return true;
+}
+
+bool sq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	bool done = flush_sends(s, qp, qpn);
+
+	if (TRACE_ON(LOG_CQE))
+		eng_trace_flushed(s);
+	return done;
 }
 
 static int flush_receive(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t index,
@@ -306,7 +315,7 @@ static bool srq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	return true;
 }
 
-bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+static bool flush_receives(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	uint32_t dbr, n;
 	int rc;
@@ -343,6 +352,15 @@ bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	return true;
 }
 
+bool rq_flush(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	bool done = flush_receives(s, qp, qpn);
+
+	if (TRACE_ON(LOG_CQE))
+		eng_trace_flushed(s);
+	return done;
+}
+
 void rq_flush_locking(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	if (resp_lock(s, qp, qpn)) {
@@ -374,6 +392,7 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	qp->mc_at = 0;
 	ack_end(qp);
 	qp->sq_fail = 0;
+	qp->parked = 0;
 	qp->nerrored = 0;
 	mig_reset(qp);
 	resp_reset(qp);
@@ -479,6 +498,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		wait_for_users(s, qpn, SEG_LOCK_CTRL_NS);
 		return 0;
 	}
+	if (to == PRM_QP_STATE_RST)
+		cause_ended(s, qp, qpn);
 	/* An error that came before the command stays: only a reset leaves ERR. */
 	if (qp->state == PRM_QP_STATE_ERR && to != PRM_QP_STATE_ERR && to != PRM_QP_STATE_RST) {
 		unlock_queues(s, qp);
@@ -568,6 +589,7 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 	rc = lock_queues(s, qp, qpn, SEG_LOCK_CTRL_NS);
 	if (rc)
 		return rc;
+	cause_ended(s, qp, qpn);
 	/* Threads that wait for a lock now will find a QP that does nothing. */
 	atomic_store(&qp->state, PRM_QP_STATE_RST);
 	reset_progress(s, qp, qpn);

@@ -8,6 +8,7 @@
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/told.h"
 #include "segment/proc.h"
 
 #include <signal.h>
@@ -124,6 +125,8 @@ static void others_do_not_get_it(void **state)
 {
 	struct tb *t = *state;
 	struct t_qp *a = member(t, 0), *b = member(t, 1), *c = member(t, 1);
+	const struct hw_told *told;
+	unsigned int i = 0;
 	uint8_t other[16];
 
 	memcpy(other, mgid, sizeof(other));
@@ -139,6 +142,12 @@ static void others_do_not_get_it(void **state)
 	send_to(a, mgid);
 	t_assert_empty(&b->cq);
 	got(c);
+	/* What the member did not take is told. */
+	told = hw_told_next(hw_tolds(&t->s, t_hca(a)), &i);
+	assert_non_null(told);
+	assert_int_equal(told->kind, HW_TOLD_DROPPED);
+	assert_non_null(strstr(told->text, "Q_Key 0x11111111, QP 0x"));
+	assert_null(hw_told_next(hw_tolds(&t->s, t_hca(a)), &i));
 	t_qp_free(a);
 	t_qp_free(b);
 	t_qp_free(c);

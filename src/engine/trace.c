@@ -3,7 +3,7 @@
  * Trace lines of the data path: doorbells, completions with error, events. Called by the rest of
  * the engine when the topic is on, on the engine's stack and with queue locks held.
  */
-#include "engine/priv.h"
+#include "engine/cause.h"
 #include "hw/cq.h"
 #include "hw/hca.h"
 #include "hw/qp.h"
@@ -12,6 +12,8 @@
 #include "util/rec.h"
 #include "wire/ib_event.h"
 #include "wire/prm/prm.h"
+
+#include <infiniband/verbs.h>
 
 #define UAR_CQ_DOORBELL 0x20
 
@@ -76,11 +78,18 @@ void eng_trace_doorbell(struct seg *s, uint32_t uar, uint32_t offset, const uint
 	rec_end(&r);
 }
 
-void eng_trace_error_cqe(const struct seg *s, uint32_t cqn, const struct eng_cqe *c)
+/* In a trace of failures, flushed completions of one queue that come together are one line. */
+static TLS_IE struct {
+	uint32_t n, cqn;
+	struct eng_cqe first;
+} flushed;
+
+static void trace_error_cqe(const struct seg *s, uint32_t cqn, const struct eng_cqe *c, uint32_t n)
 {
 	uint8_t opcode = LAYOUT_GET8(err_cqe, c->b, opcode);
 	uint8_t syndrome = LAYOUT_GET8(err_cqe, c->b, syndrome);
 	uint8_t sent = LAYOUT_GET8(err_cqe, c->b, send_opcode);
+	char text[96];
 	struct rec r;
 
 	rec_begin(&r, LOG_CQE, opcode == CQE_REQ_ERR ? "send error" : "receive error", 0);
@@ -94,9 +103,52 @@ void eng_trace_error_cqe(const struct seg *s, uint32_t cqn, const struct eng_cqe
 		rec_code(&r, "send_opcode", sent, wqe_opcode_name(sent));
 	rec_code(&r, "syndrome", syndrome, cqe_syndrome_name(syndrome));
 	rec_x(&r, "vendor_err", LAYOUT_GET(err_cqe, c->b, vendor_err));
+	if (n > 1)
+		rec_u(&r, "times", n);
 	rec_group_end(&r, ")");
-	rec_say(&r, "reason", ": ", eng_failures[c->why].text);
+	if (n > 1) {
+		fmt(text, sizeof(text), "and %u flushed", n);
+		rec_say(&r, "folded", ": ", text);
+	}
+	rec_say(&r, "reason", ": ", cause_text((uint32_t)LAYOUT_GET(err_cqe, c->b, qpn), c->why));
 	rec_end(&r);
+}
+
+void eng_trace_flushed(const struct seg *s)
+{
+	uint32_t n = flushed.n;
+
+	flushed.n = 0;
+	if (n)
+		trace_error_cqe(s, flushed.cqn, &flushed.first, n);
+}
+
+static bool same_queue(const uint8_t *a, const uint8_t *b)
+{
+	return LAYOUT_GET(err_cqe, a, qpn) == LAYOUT_GET(err_cqe, b, qpn) &&
+	       LAYOUT_GET(err_cqe, a, opcode) == LAYOUT_GET(err_cqe, b, opcode);
+}
+
+void eng_trace_error_cqe(const struct seg *s, uint32_t cqn, const struct eng_cqe *c)
+{
+	if (flushed.n && !same_queue(flushed.first.b, c->b))
+		eng_trace_flushed(s);
+	if (!(log_options & LOG_FAILED) || eng_failures[c->why].syndrome != CQE_SYND_WR_FLUSH) {
+		trace_error_cqe(s, cqn, c, 1);
+		return;
+	}
+	if (!flushed.n++) {
+		flushed.cqn = cqn;
+		flushed.first = *c;
+	}
+}
+
+/* Events of errors, which a trace of failures shows. */
+static bool is_error(uint32_t type)
+{
+	return type == IBV_EVENT_CQ_ERR || type == IBV_EVENT_QP_FATAL ||
+	       type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR ||
+	       type == IBV_EVENT_PATH_MIG_ERR || type == IBV_EVENT_DEVICE_FATAL;
 }
 
 void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, uint32_t type)
@@ -104,6 +156,7 @@ void eng_trace_event(const char *what, enum seg_table_id table, uint32_t idx, ui
 	struct rec r;
 
 	rec_begin(&r, LOG_EVENT, what, 0);
+	r.failed = is_error(type);
 	rec_group(&r, "event", "(");
 	if (type != UINT32_MAX)
 		rec_code(&r, "type", type, ib_event_name(type));

@@ -4,6 +4,7 @@
  * fit or match there is dropped silently. Called by sq.c with the sender's sq_lock held; takes the
  * receiver's rq_lock.
  */
+#include "engine/cause.h"
 #include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/transport.h"
@@ -110,6 +111,7 @@ static enum eng_out ud_receive(struct eng_run *r, const struct ud_av *av, struct
 		 * cannot stay, and fails (classes D and E at RESPST_ERR_LENGTH of rxe_resp.c).
 		 */
 		eng_count(r->s, peer, HW_QC_RESP_LOCAL_LENGTH_ERROR);
+		cause_note_length(len + ENG_GRH_BYTES, &rv);
 		return ENG_SILENT;
 	}
 	if (why)
@@ -217,6 +219,15 @@ static enum eng_out ud_member(struct eng_run *r, const struct ud_av *av, const s
 	}
 	if (out == ENG_LOCKED && !park_patience_ends(r->s, r->qp, peer))
 		return ENG_LOCKED;
+	/* A sender in the group may leave its own datagrams without a receive. */
+	if (out != ENG_DONE && peer != r->qp && (reach_bit(x, hw_qp_path(peer)->port) & x->got) &&
+	    (out != ENG_FAILED || r->why != ENG_W_LOCAL_FAULT))
+		cause_dropped(r,
+			      &(struct cause_to){.to = &av->to,
+						 .has_qkey = true,
+						 .is_member = true,
+						 .qkey = av->qkey},
+			      out);
 	return out == ENG_FAILED && r->why == ENG_W_LOCAL_FAULT ? out : ENG_SILENT;
 }
 
@@ -291,6 +302,7 @@ static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const 
 	way_request(r, op, &pkts);
 	if (av->dqpn == UD_MULTICAST_QPN)
 		return av->to.dgid ? ud_multicast(r, av, op, &pkts) : ENG_SILENT;
+	r->dest = av->dqpn;
 	peer = hw_qp(r->s, av->dqpn);
 	if (way_find(r, r->qp, &av->to, &r->path) && fab_path_passes(r->s, &r->path, &pkts) && peer)
 		out = ud_arrive(r, av, peer, op);
@@ -327,7 +339,9 @@ enum eng_out ud_execute(struct eng_run *r)
 	if (out == ENG_AGAIN || out == ENG_LOCKED)
 		return out;
 	if (out != ENG_DONE)
-		TRACE(LOG_CQE, "qp %x: datagram to qp %x dropped (%d)", r->qpn, av.dqpn, out);
+		cause_dropped(r,
+			      &(struct cause_to){.to = &av.to, .has_qkey = true, .qkey = av.qkey},
+			      out);
 	r->byte_cnt = (uint32_t)len;
 	r->qp->next_send_psn = (r->qp->next_send_psn + 1) & 0xffffff;
 	return ENG_DONE;

@@ -295,6 +295,8 @@ static bool pkey_goes_out(const struct hw_port *p, uint16_t pkey)
 struct passing {
 	const struct fab_pkts *k;
 	bool count, stopped;
+	uint32_t at; /* the port that has stopped them, and how it counts that */
+	enum hw_ctr why;
 };
 
 static void count_pkts(const struct seg *s, uint32_t port, enum hw_ctr data, enum hw_ctr pkts,
@@ -311,6 +313,8 @@ static bool stop(const struct seg *s, struct passing *v, uint32_t port, enum hw_
 	if (v->count)
 		fab_count(s, port, why, v->k->n);
 	v->stopped = true;
+	v->at = port;
+	v->why = why;
 	return false;
 }
 
@@ -382,6 +386,17 @@ bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct
 		return true;
 	pass_all(s, p, &v);
 	return !v.stopped;
+}
+
+uint32_t fab_path_stops(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k,
+			uint32_t *why)
+{
+	struct passing v = {.k = k, .at = SEG_NONE};
+
+	if (p->lost == FAB_ARRIVES)
+		pass_all(s, p, &v);
+	*why = v.why;
+	return v.at;
 }
 
 void fab_count_received(const struct seg *s, uint32_t port, const struct fab_pkts *k)

@@ -51,6 +51,15 @@ struct fab_pkts {
 void fab_path(struct seg *s, uint32_t from, uint32_t dlid, struct fab_path *p);
 /* Would all packets arrive? */
 bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k);
+/* The port of an open path that stops them, or SEG_NONE; *why: the counter for that (HW_CTR_*). */
+uint32_t fab_path_stops(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k,
+			uint32_t *why);
+/*
+ * Where the path loses them: port, direction and rule, in words ("at switch S1/3, inwards: no route
+ * to LID 9"). "": nowhere.
+ */
+void fab_path_say(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k,
+		  char *text, size_t size);
 /* Counts packets at their destination only. */
 void fab_count_received(const struct seg *s, uint32_t port, const struct fab_pkts *k);
 /* Count sent packets on each port that they reached, and their loss where they were lost. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Names of ports for messages, and trace lines about ports. */
 #include "fabric/fabric.h"
+#include "fabric/path.h"
 
 #include <string.h>
 #include "hw/hca.h"
@@ -58,4 +59,48 @@ void fab_trace_port(const struct seg *s, uint32_t port, uint32_t what)
 	rec_list_end(&r);
 	rec_group_end(&r, ")");
 	rec_end(&r);
+}
+
+/* A port on an open path stops them. */
+static void say_stop(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k,
+		     char *text, size_t size)
+{
+	char name[FAB_PORT_NAME];
+	uint32_t why, at = fab_path_stops(s, p, k, &why);
+	bool pkey = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT;
+	const char *side = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_XMIT_DISCARDS ? "outwards"
+											: "inwards";
+
+	if (at == SEG_NONE)
+		*text = '\0';
+	else if (pkey)
+		fmt(text, size, "at port %s, %s: its table does not have P_Key 0x%x",
+		    fab_port_name(s, at, name), side, k->pkey);
+	else
+		fmt(text, size, "at port %s, %s: packets of %u bytes are larger than its MTU",
+		    fab_port_name(s, at, name), side, k->payload);
+}
+
+void fab_path_say(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k,
+		  char *text, size_t size)
+{
+	static const char *const rules[] = {
+		[FAB_LOST_UNSENT] = "outwards: it is not ACTIVE, or the destination is LID 0",
+		[FAB_LOST_INACTIVE] = "outwards: it, or the other end of its cable, is not ACTIVE",
+		[FAB_LOST_AWAY] = "inwards: it does not have this LID",
+		[FAB_LOST_RELAY] = "inwards: its switch has no route to this LID",
+		[FAB_LOST_LOOPING] = "inwards: its switch's route to this LID leads back there",
+		[FAB_LOST_ON_WIRE] = "outwards: no port with a link has the MAC address",
+	};
+	const struct fab_cable *last = p->n ? &p->cable[p->n - 1] : NULL;
+	uint32_t at = p->from;
+	char name[FAB_PORT_NAME];
+
+	if (p->lost == FAB_ARRIVES) {
+		say_stop(s, p, k, text, size);
+		return;
+	}
+	if (last)
+		at = p->lost == FAB_LOST_INACTIVE ? last->out : last->in;
+	fmt(text, size, "at port %s, %s", fab_port_name(s, at, name), rules[p->lost]);
 }

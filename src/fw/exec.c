@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include "hw/hca.h"
+#include "hw/told.h"
 #include "hw/use.h"
+#include "util/fmt.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/sigset.h"
@@ -45,6 +47,14 @@ static const struct fw_cmd *cmd_find(uint16_t opcode)
 		if (fw_cmds[i].opcode == opcode)
 			return &fw_cmds[i];
 	return NULL;
+}
+
+int fw_table_of(const char *obj)
+{
+	for (unsigned int i = 0; obj && i < fw_ncmds; i++)
+		if (fw_cmds[i].obj && fw_cmds[i].object >= 0 && !strcmp(fw_cmds[i].obj, obj))
+			return fw_cmds[i].object;
+	return -1;
 }
 
 bool fw_command_layouts(uint16_t opcode, const struct layout **in, const struct layout **out)
@@ -138,6 +148,24 @@ __attribute__((noinline)) static enum fw_r run_cut(struct fw_call *k, uint32_t o
 	return r;
 }
 
+/* Tells a refusal, with what fw_trace() says of it. */
+static __attribute__((noinline)) void tell_refused(const struct fw_call *k, uint16_t opcode,
+						   const struct fw_refusal *f)
+{
+	char text[HW_TOLD_TEXT], users[128];
+	const uint64_t v[] = {opcode, f->syndrome};
+	uint64_t key = hw_told_key(v, ARRAY_SIZE(v));
+
+	if (hw_told(k->s, k->c->hca, HW_TOLD_REFUSED, key))
+		return;
+	fw_users(k, f, users, sizeof(users));
+	fmt(text, sizeof(text), "%s of mlx5_%u: %s (0x%x) syndrome 0x%x: %s: %s%s%s%sallowed: %s",
+	    prm_opcode_name(opcode), k->hca->dev_index, fw_status_name(f->status), f->status,
+	    f->syndrome, f->field, f->reason ? f->reason : "", f->reason ? "; " : "", users,
+	    *users ? "; " : "", f->allowed);
+	hw_tell(k->s, k->c->hca, HW_TOLD_REFUSED, key, text);
+}
+
 /* Counts the commands of programs, which have an open file. */
 static void count_use(const struct fw_call *k, enum fw_r r)
 {
@@ -147,6 +175,8 @@ static void count_use(const struct fw_call *k, enum fw_r r)
 	if (!u)
 		return;
 	atomic_fetch_add_explicit(&u->commands, 1, memory_order_relaxed);
+	if (f)
+		tell_refused(k, LAYOUT_GET16(cmd_in, k->in, opcode), f);
 	if (f && f->status < HW_USE_STATUSES)
 		atomic_fetch_add_explicit(&u->refused[f->status], 1, memory_order_relaxed);
 	if (r == FW_R_NONE && k->cmd->object >= HW_KIND_FIRST)

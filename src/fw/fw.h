@@ -92,6 +92,11 @@ const struct fw_refusal *fw_refusal_find(uint32_t syndrome);
  */
 void fw_reap_file(struct seg *s, uint32_t file);
 /*
+ * Before that: tells what the file still owns (hw/told.h), into `text`, too. `comm`: the program.
+ * False: nothing that a program would destroy.
+ */
+bool fw_tell_left(struct seg *s, uint32_t file, const char *comm, char *text, size_t size);
+/*
  * The same without waiting. False: some objects are in use and left to fw_reap_file(); the others
  * are destroyed.
  */

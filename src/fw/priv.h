@@ -209,6 +209,12 @@ int fw_mkey_release(struct seg *s, uint32_t idx);
 /* Trace the command. `result`: of the handler; reserved_bit: for FW_R_RESERVED, else -1. */
 void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t outlen,
 	      enum fw_r result, int32_t reserved_bit, uint64_t since);
+/* The table of the objects whose number a command calls `obj` ("cqn"); -1: none. (exec.c) */
+int fw_table_of(const char *obj);
+/*
+ * After a refusal because an object is in use: "used by qp 0x40, qp 0x41"; "": not known. (users.c)
+ */
+size_t fw_users(const struct fw_call *k, const struct fw_refusal *f, char *text, size_t size);
 /* The reference count of an element; NULL: its kind has none. */
 _Atomic uint32_t *fw_refs_of(struct seg *s, enum seg_table_id t, uint32_t idx);
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The effects of successful commands of CQs, RMPs and QPs: stored state, references. */
 #include "fw/test.h"
+
+#include <stdio.h>
 #include "engine/engine.h"
 #include "hw/cq.h"
 #include "hw/hca.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "hw/told.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"
 #include "wire/prm/hca_cap.h"
@@ -590,6 +593,27 @@ static void test_a_dct_has_ece_where_kernel_and_ucx_write_it(void **state)
 	}
 }
 
+/* The refusal of a destruction names who uses the object, and is counted once for each time. */
+static void test_users_of_an_object_are_named(void **state)
+{
+	struct env *e = *state;
+	const struct hw_told *told;
+	unsigned int i = 0;
+	char users[32];
+
+	for (int k = 0; k < 2; k++)
+		assert_int_equal(run_on(e, PRM_OP_DESTROY_CQ, e->cq), FW_BAD_RES_STATE);
+	told = hw_told_next(hw_tolds(&e->s, e->hca), &i);
+	assert_non_null(told);
+	assert_int_equal(told->kind, HW_TOLD_REFUSED);
+	assert_int_equal(atomic_load(&told->n), 2);
+	snprintf(users, sizeof(users), "qp 0x%x", e->qp);
+	assert_non_null(strstr(told->text, "DESTROY_CQ of mlx5_0: BAD_RES_STATE (0x9)"));
+	assert_non_null(strstr(told->text, "; used by "));
+	assert_non_null(strstr(told->text, users));
+	assert_null(hw_told_next(hw_tolds(&e->s, e->hca), &i));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -617,6 +641,7 @@ int main(void)
 		env_test(test_qp_err_and_reset),
 		env_test(test_init2init_changes_the_port),
 		env_test(test_ud_qp_with_srq),
+		env_test(test_users_of_an_object_are_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,7 +160,7 @@ static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_re
 static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_refusal *f,
 			uint32_t inlen, uint32_t outlen, int32_t reserved_bit)
 {
-	char text[48];
+	char text[48], users[128];
 
 	rec_group(r, "refused", "");
 	if (r->json) {
@@ -173,6 +173,8 @@ static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_
 	rec_where(r, k, f, inlen, outlen, reserved_bit);
 	if (f->reason)
 		rec_say(r, "reason", ": ", f->reason);
+	if (fw_users(k, f, users, sizeof(users)))
+		rec_say(r, "users", "; ", users);
 	rec_say(r, "allowed", "; allowed: ", f->allowed);
 	rec_cap(r, k, f->cap);
 	rec_group_end(r, "");

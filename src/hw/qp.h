@@ -89,8 +89,9 @@ struct hw_qp {
 	/* [fw] CQE_FORMAT_DATA_*: how CQEs hold short answers to requests, and short SENDs */
 	uint8_t req_data, resp_data;
 	uint32_t qos_req, qos_resp; /* [fw] scheduling elements (SEG_T_OBJ); 0: none */
-	uint32_t ece; /* [fw] the agreed options of enhanced connection establishment */
-	uint32_t mmo; /* [fw] the send queue may copy memory (qpc_ext.mmo) */
+	uint32_t ece;         /* [fw] the agreed options of enhanced connection establishment */
+	uint32_t mmo;         /* [fw] the send queue may copy memory (qpc_ext.mmo) */
+	uint32_t max_send_wr; /* what the program has asked of verbs, by the driver; 0: unknown */
 	/* [sq], rare: the peer's FIN for a rendezvous must still be received (enum hw_fin) */
 	uint32_t fin_owed;
 	uint64_t fin_tag;
@@ -138,6 +139,7 @@ struct hw_qp {
 	/* DCI: streams in error, of which WQEs are flushed; with one more the QP fails */
 	uint16_t nerrored;
 	uint16_t errored[(1 << HW_LOG_MAX_DCI_ERRORED) - 1];
+	uint32_t parked;      /* how often the WQE in hand was parked for the same reason */
 	uint32_t adapts_left; /* RoCE: adaptive retransmissions before the first time-out */
 
 	/* Responder [rq]. */

@@ -8,6 +8,7 @@
 #include <infiniband/mlx5dv.h>
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "mlx5/priv.h"
 #include "wire/prm/cmd_hdr.h"
@@ -175,9 +176,10 @@ static void qp_qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp 
 }
 
 static int qp_cmd(struct uv_context *ctx, struct uv_qp *qp, const struct mlx5_qp *m,
-		  const struct mlx5_ib_create_qp *cmd, uint32_t *ece)
+		  const struct mlx5_ib_create_qp *cmd, uint32_t asked, uint32_t *ece)
 {
 	uint8_t in[LAYOUT_SZ(create_qp_in)] = {0}, out[LAYOUT_SZ(create_qp_out)];
+	struct hw_qp *hw;
 	int r;
 
 	qp_qpc_fill(LAYOUT_IN(create_qp_in, qpc, in), qp, m, cmd);
@@ -191,6 +193,9 @@ static int qp_cmd(struct uv_context *ctx, struct uv_qp *qp, const struct mlx5_qp
 	if (r < 0)
 		return r;
 	qp->qpn = LAYOUT_GET32(create_qp_out, out, qpn);
+	hw = hw_qp(ctx->seg, qp->qpn);
+	if (hw)
+		hw->max_send_wr = asked; /* for explanations only */
 	*ece = LAYOUT_GET32(create_qp_out, out, ece);
 	return 0;
 }
@@ -248,7 +253,7 @@ static int qp_end(struct uv_qp *qp)
 }
 
 static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
-		   const struct mlx5_ib_create_qp *cmd, uint32_t *ece)
+		   const struct mlx5_ib_create_qp *cmd, uint32_t asked, uint32_t *ece)
 {
 	uint64_t rq = m->rq_wqe_cnt ? (uint64_t)m->rq_wqe_cnt << cmd->rq_wqe_shift : 0;
 	uint64_t bytes = rq + ((uint64_t)m->sq_wqe_cnt << SQ_WQEBB_SHIFT);
@@ -261,7 +266,7 @@ static int qp_make(struct uv_context *ctx, struct uv_qp *qp, struct mlx5_qp *m,
 	if (r == 0)
 		r = mlx5_dbr_get(ctx, cmd->db_addr, &m->dbr);
 	if (r == 0)
-		r = qp_cmd(ctx, qp, m, cmd, ece);
+		r = qp_cmd(ctx, qp, m, cmd, asked, ece);
 	return r;
 }
 
@@ -303,7 +308,7 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 	*m = sizes;
 	m->block_lb_mc = create_flags & IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	qp->obj.drv = m;
-	r = qp_make(ctx, qp, m, &cmd, &resp.ece_options);
+	r = qp_make(ctx, qp, m, &cmd, cap->max_send_wr, &resp.ece_options);
 	if (r == 0) {
 		if (m->bfreg)
 			resp.bfreg_index = mlx5_bfreg_user(m->bfreg - 1);

@@ -63,11 +63,16 @@ static void maps_sweep(struct uv_context *ctx)
 
 	for (uint32_t i = 0; i < mc->nmaps; i++) {
 		struct mlx5_map *m = &mc->maps[i];
+		const struct hw_uar *u;
 
 		if (!m->uar || !m->gone)
 			continue;
 		/* A VAR's page has no effect, so a VAR is freed even while it is mapped. */
 		if (!m->var && (!ctx->sys->uar_mapped || ctx->sys->uar_mapped(m->uar)))
+			continue;
+		/* A queue that the program has left uses it: both go when the file is closed. */
+		u = hw_uar(ctx->seg, m->uar);
+		if (u && atomic_load(&u->refs))
 			continue;
 		if (mlx5_exec_id(ctx, PRM_OP_DEALLOC_UAR, m->uar) == 0)
 			*m = (struct mlx5_map){0};

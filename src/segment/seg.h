@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 27u
+#define SEG_LAYOUT_VERSION 28u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -77,6 +77,7 @@ struct seg_elem_128 {
 	T(CTR, fab_ctr, 448 * K, 1)           /* same index as SEG_T_PORT; never claimed */      \
 	T(CTRBASE, fab_ctr_base, 448 * K, 1)  /* same index as SEG_T_PORT; never claimed */      \
 	T(USE, hw_use, 32 * K, 1)             /* same index as SEG_T_HCA; never claimed */       \
+	T(TOLD, hw_tolds, 32 * K, 1)          /* same index as SEG_T_HCA; never claimed */       \
 	T(MCGRP, fab_mcgrp, FAB_MLIDS + 1, 1) /* multicast groups of the built-in SA (fab.h) */  \
 	T(MCMEM, fab_mcmem, 128 * K, 1)       /* members of multicast groups */                  \
 	T(SAREC, fab_sarec, 32 * K, 1)        /* SA records that clients store */                \

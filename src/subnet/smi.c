@@ -101,6 +101,13 @@ static void passed(struct seg *s, uint32_t out, uint32_t in, void *arg)
 		w->p->hop(s, out, in, w->p->arg);
 }
 
+static uint32_t smi_lost(struct way *w, uint32_t at, const char *why)
+{
+	w->p->lost_at = at;
+	w->p->lost_why = why;
+	return SEG_NONE;
+}
+
 /* By LID: the port where it arrives; on a switch not its port 0. */
 static uint32_t by_lid(struct way *w, uint32_t from, uint16_t dlid)
 {
@@ -108,6 +115,9 @@ static uint32_t by_lid(struct way *w, uint32_t from, uint16_t dlid)
 
 	w->via = SEG_NONE;
 	at = fab_walk(w->s, from, dlid, IB_PORT_INIT, passed, w);
+	if (at == SEG_NONE)
+		smi_lost(w, w->via == SEG_NONE ? from : w->via,
+			 "inwards: no route to its LID from there, or a link on it is down");
 	return at == SEG_NONE || w->via == SEG_NONE ? at : w->via;
 }
 
@@ -118,7 +128,7 @@ static uint32_t over_link(struct way *w, uint32_t out)
 
 	if (at == SEG_NONE || p->phys_state != IB_PHYS_LINK_UP ||
 	    w->ports[at].phys_state != IB_PHYS_LINK_UP)
-		return SEG_NONE;
+		return smi_lost(w, out, "outwards: its link is down");
 	if (w->p->hop == fab_count_mad)
 		atomic_fetch_add_explicit(&w->ctrs[out].smps, 1, memory_order_relaxed);
 	else if (w->p->hop)
@@ -148,7 +158,9 @@ static uint32_t direct(struct way *w, uint32_t at, bool linked, bool made_here)
 		} else {
 			if (go < 0 || (uint32_t)go > n->nports ||
 			    (!sw && (uint32_t)go != port->num))
-				return SEG_NONE;
+				return smi_lost(w, at,
+						"inwards: the directed route names no port that "
+						"leads on from its node");
 			p->slid = p->dlid = MAD_LID_PERMISSIVE;
 			at = over_link(w, n->port0 + (uint32_t)go);
 			linked = true;

@@ -102,6 +102,9 @@ struct fab_smp {
 	uint16_t slid, dlid;
 	fab_hop *hop; /* may be NULL */
 	void *arg;
+	/* If it is lost: the port where that happened, and why. */
+	uint32_t lost_at;
+	const char *lost_why;
 };
 /*
  * Sends it from `from`, a directed-route one after the sender's own step. Returns the SEG_T_PORT

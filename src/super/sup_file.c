@@ -22,6 +22,7 @@
 #include <unistd.h>
 #include "fw/fw.h"
 #include "fw/kinds.h"
+#include "hw/told.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/evq.h"
@@ -450,6 +451,16 @@ static void reap_done(struct sup *sup, struct sup_job *j)
 	free(j);
 }
 
+static void tell_left(struct sup *sup, uint32_t idx)
+{
+	const struct sup_file *sf = &sup->files[idx];
+	const struct seg_proc *p = seg_proc(&sup->seg, sf->opener);
+	char text[HW_TOLD_TEXT];
+
+	fw_tell_left(&sup->seg, idx, p && p->gen == sf->opener_gen ? p->comm : "a process", text,
+		     sizeof(text));
+}
+
 /* The file's last reference is gone. A job waits for objects that another process uses. */
 static void reap(struct sup *sup, uint32_t idx)
 {
@@ -464,6 +475,8 @@ static void reap(struct sup *sup, uint32_t idx)
 	sf->watched = false;
 	if (f->kind == SEG_FILE_RDMA_CM)
 		sup_cm_gone(sup, idx);
+	if (f->kind == SEG_FILE_UVERBS)
+		tell_left(sup, idx);
 	if (reap_at_once(s, idx)) {
 		sup_file_reaped(sup, idx);
 		return;

@@ -7,10 +7,12 @@
 
 #include <errno.h>
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "fw/fw.h"
 #include "fw/kinds.h"
 #include "hw/hca.h"
+#include "hw/told.h"
 #include "hw/use.h"
 #include "segment/proc.h"
 #include "wire/wqe/cqe.h"
@@ -63,8 +65,26 @@ static void add_count(struct json_object *o, const char *key, uint64_t n)
 
 struct shown {
 	uint64_t commands;
-	struct json_object *made, *refused, *errors;
+	struct json_object *made, *refused, *errors, *lost, *causes;
 };
+
+/* What has failed, in words, with how often. */
+static void add_told(struct shown *to, const struct hw_tolds *t)
+{
+	const struct hw_told *e;
+	unsigned int i = 0;
+
+	if (!t)
+		return;
+	add_count(to->lost, "dropped", atomic_load(&t->n[HW_TOLD_DROPPED]));
+	add_count(to->lost, "ignored", atomic_load(&t->n[HW_TOLD_IGNORED]));
+	while ((e = hw_told_next(t, &i))) {
+		char key[HW_TOLD_TEXT + 16];
+
+		snprintf(key, sizeof(key), "%s: %s", hw_told_words[e->kind], e->text);
+		add_count(to->causes, key, atomic_load(&e->n));
+	}
+}
 
 static void add_hca(struct shown *to, const struct hw_use *u)
 {
@@ -86,18 +106,23 @@ void sup_use_show(struct sup *sup, uint32_t host, struct json_object *o)
 	struct json_object *use = json_object_new_object();
 	struct shown to = {.made = json_object_new_object(),
 			   .refused = json_object_new_object(),
-			   .errors = json_object_new_object()};
+			   .errors = json_object_new_object(),
+			   .lost = json_object_new_object(),
+			   .causes = json_object_new_object()};
 
 	for (uint32_t i = 0; i < h->nhcas; i++) {
 		const struct hw_use *u = hw_use(&sup->seg, h->hca[i]);
 
 		if (u)
 			add_hca(&to, u);
+		add_told(&to, hw_tolds(&sup->seg, h->hca[i]));
 	}
 	json_object_object_add(use, "doorbells", json_object_new_uint64(doorbells(sup, host)));
 	json_object_object_add(use, "commands", json_object_new_uint64(to.commands));
 	json_object_object_add(use, "made", to.made);
 	json_object_object_add(use, "refused", to.refused);
 	json_object_object_add(use, "errors", to.errors);
+	json_object_object_add(use, "lost", to.lost);
+	json_object_object_add(use, "causes", to.causes);
 	json_object_object_add(o, "use", use);
 }

@@ -17,6 +17,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "subnet/subnet.h"
+#include "util/fmt.h"
 #include "util/log.h"
 #include "wire/ib/pkey.h"
 
@@ -149,6 +150,16 @@ static void read_headers(const struct hw_port *to, struct umad_pkt *p)
 	}
 }
 
+static void lost_pkey(struct seg *s, uint32_t port, const struct umad_pkt *p)
+{
+	const struct hw_port *from = hw_port(s, p->from);
+	char text[FAB_PORT_NAME + 80], name[FAB_PORT_NAME];
+
+	fmt(text, sizeof(text), "at port %s, inwards: its table has no match for P_Key 0x%x",
+	    fab_port_name(s, port, name), p->pkey_index < HW_PKEYS ? from->pkey[p->pkey_index] : 0);
+	lost(s, p, text);
+}
+
 /* True: the port has answered it, and p->mad is the answer. */
 static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 {
@@ -170,7 +181,7 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		p->pkey_index = 0;
 	else if (!pkey_arrives(hw_port(s, p->from), hw_port(s, port), &p->pkey_index)) {
 		bad_pkey(s, port, p);
-		lost(s, p, "P_Key");
+		lost_pkey(s, port, p);
 		return false;
 	}
 	switch (fab_mad(s, port, (uint16_t)p->slid, p->mad, out)) {
@@ -211,12 +222,30 @@ static uint32_t carry_gmp(struct seg *s, const struct umad_pkt *p)
 			     .words = p->grh ? FAB_MAD_GRH_WORDS : FAB_MAD_WORDS,
 			     .payload = MAD_SIZE,
 			     .pkey = p->pkey_index < HW_PKEYS ? from->pkey[p->pkey_index] : 0};
+	char text[FAB_PORT_NAME + 80];
 	struct fab_path path;
 
 	fab_path(s, p->from, p->dlid, &path);
 	if (path.to != p->from)
 		fab_path_count(s, &path, &k);
-	return fab_path_passes(s, &path, &k) ? path.to : SEG_NONE;
+	if (fab_path_passes(s, &path, &k))
+		return path.to;
+	if (TRACE_ON(LOG_MAD)) {
+		fab_path_say(s, &path, &k, text, sizeof(text));
+		lost(s, p, text);
+	}
+	return SEG_NONE;
+}
+
+static void lost_smp(struct seg *s, const struct umad_pkt *p, const struct fab_smp *smp)
+{
+	char text[FAB_PORT_NAME + 120], name[FAB_PORT_NAME];
+
+	if (!TRACE_ON(LOG_MAD))
+		return;
+	fmt(text, sizeof(text), "at port %s, %s", fab_port_name(s, smp->lost_at, name),
+	    smp->lost_why ? smp->lost_why : "inwards: a link is down");
+	lost(s, p, text);
 }
 
 /* The port that a MAD reaches from its port or, with `at` (where an SMP ended), as the answer. */
@@ -225,7 +254,8 @@ static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 	struct fab_smp smp = {.mad = p->mad,
 			      .slid = (uint16_t)p->slid,
 			      .dlid = (uint16_t)p->dlid,
-			      .hop = fab_count_mad};
+			      .hop = fab_count_mad,
+			      .lost_at = p->from};
 	uint32_t port;
 
 	umad_leaves(s, p);
@@ -237,13 +267,8 @@ static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 		p->slid = smp.slid;
 		p->dlid = smp.dlid;
 	}
-	if (port == SEG_NONE)
-		lost(s, p,
-		     !p->qpn ? "no path: a link on it is down"
-		     : fab_is_eth_addr(p->slid)
-			     ? "no link at its port, or no port with a link has the MAC address"
-			     : "no path to this LID: a port on it is not ACTIVE or drops the "
-			       "packet");
+	if (port == SEG_NONE && !p->qpn)
+		lost_smp(s, p, &smp);
 	return port;
 }
 

@@ -109,6 +109,8 @@ int uv_b_finish(struct uv_bundle *b, int ret)
 		ret = uv_commit(b);
 	if (b->obj_new)
 		uv_abort(b);
+	if (__builtin_expect(ret, 0))
+		uv_tell(b, ret);
 	if (b->trace) /* traced now, while the memory that it shows exists */
 		uv_trace_end(b, ret);
 	uv_put_all(b);

@@ -567,6 +567,9 @@ void uv_b_created(struct uv_bundle *b);
 int uv_why(struct uv_bundle *b, int err, const char *rule);
 /* The same without a bundle: for this thread's call. */
 int uv_no(int err, const char *rule);
+/* The same with a text that is copied. */
+#define UV_RULE_TEXT 200
+int uv_no_text(int err, const char *text);
 /* Guarded copies of the caller's memory outside attributes. 0 or -EFAULT. */
 int uv_copy_from_user(void *dst, uint64_t uaddr, size_t len);
 int uv_copy_to_user(uint64_t uaddr, const void *src, size_t len);

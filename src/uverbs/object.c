@@ -5,6 +5,7 @@
  * the file's mutex.
  */
 #include "uverbs/priv.h"
+#include "util/fmt.h"
 #include "util/sys.h"
 
 /* ---- handles ---- */
@@ -305,15 +306,48 @@ void uv_abort(struct uv_bundle *b)
 
 /* ---- destroying ---- */
 
+/* Does the object refer to the other one? Its own words do, behind those of the list. */
+static bool refers_to(const struct uv_object *o, const struct uv_object *to)
+{
+	const struct uv_object *p;
+
+	for (size_t at = sizeof(*o); at + sizeof(p) <= o->type->size; at += sizeof(p)) {
+		memcpy(&p, (const uint8_t *)o + at, sizeof(p));
+		if (p == to)
+			return true;
+	}
+	return false;
+}
+
+#define USERS_SHOWN 4
+
+static void name_users(const struct uv_file *f, const struct uv_object *o, char *text, size_t size)
+{
+	unsigned int n = 0, all = (unsigned int)atomic_load(&o->uses);
+	size_t at = fmt(text, size, "used by");
+
+	for (const struct uv_object *x = f->objects; x && n < USERS_SHOWN; x = x->next) {
+		if (x == o || !refers_to(x, o))
+			continue;
+		at += fmt(text + at, size - at, "%s ", n++ ? "," : "");
+		at += uv_object_name(x, text + at, size - at);
+	}
+	if (!n)
+		fmt(text + at, size - at, " %u other objects", all);
+	else if (n == USERS_SHOWN && all > n)
+		fmt(text + at, size - at, " and others");
+}
+
 int uv_destroy(struct uv_bundle *b, struct uv_object *o)
 {
 	struct uv_file *f = b->file;
+	char users[UV_RULE_TEXT];
 	int r = 0;
 
 	if (o->locks)
 		return uv_why(b, -EBUSY, "another call is using it");
 	if (atomic_load(&o->uses))
-		return uv_why(b, -EBUSY, "other objects use it");
+		return uv_no_text(-EBUSY, (name_users(f, o, users, sizeof(users)), users));
 	if (o->type->destroy)
 		r = o->type->destroy(o, UV_DESTROY);
 	if (r)

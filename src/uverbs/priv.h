@@ -334,6 +334,10 @@ void uv_trace_response(struct uv_bundle *b, const void *p, size_t len);
 void uv_trace_out(struct uv_bundle *b, const struct uv_attr *a, const void *p, size_t len);
 void uv_trace_driver_out(struct uv_bundle *b, const void *p, size_t len);
 void uv_trace_end(struct uv_bundle *b, int result);
+/* Tells the reason for a refusal (hw/told.h), with or without a trace. */
+void uv_tell(struct uv_bundle *b, int result);
+/* "QP 0x51"; returns its length. */
+size_t uv_object_name(const struct uv_object *o, char *text, size_t size);
 const char *uv_short_name(const char *name);
 
 /* ---- objects (object.c) ---- */
@@ -384,5 +388,8 @@ void uv_event_closed(struct uv_event_file *e);
 /* May a QP of this type (IBV_QPT_*) go from cur to next with exactly these attributes? */
 uint32_t uv_modify_qp_mask(uint32_t type, uint32_t mask);
 bool uv_modify_qp_is_ok(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask);
+/* If it is not: what is missing, or surplus, in words. */
+void uv_modify_qp_why(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask, char *buf,
+		      size_t size);
 
 #endif

@@ -4,6 +4,7 @@
  * as in qp_state_table[] of the kernel's verbs.c). Called by qp_modify.c.
  */
 #include "uverbs/priv.h"
+#include "util/fmt.h"
 
 enum { RC, UC, UD, XRC_INI, XRC_TGT, NTYPES };
 
@@ -147,4 +148,119 @@ bool uv_modify_qp_is_ok(uint32_t cur, uint32_t next, uint32_t type, uint32_t mas
 			       !(mask & ~(t->must[col] | t->may[col] | IBV_QP_STATE));
 	}
 	return false;
+}
+
+/* ---- why not */
+
+struct text {
+	char *buf;
+	size_t size, n;
+};
+
+static void put(struct text *t, const char *before, const char *word)
+{
+	if (t->n + 1 < t->size)
+		t->n += fmt(t->buf + t->n, t->size - t->n, "%s%s", before, word);
+}
+
+static void put_attrs(struct text *t, uint32_t mask)
+{
+#define ATTR(name)                   \
+	{                            \
+		IBV_QP_##name, #name \
+	}
+	static const struct {
+		uint32_t bit;
+		const char *name;
+	} names[] = {
+		ATTR(STATE),
+		ATTR(CUR_STATE),
+		ATTR(EN_SQD_ASYNC_NOTIFY),
+		ATTR(ACCESS_FLAGS),
+		ATTR(PKEY_INDEX),
+		ATTR(PORT),
+		ATTR(QKEY),
+		ATTR(AV),
+		ATTR(PATH_MTU),
+		ATTR(TIMEOUT),
+		ATTR(RETRY_CNT),
+		ATTR(RNR_RETRY),
+		ATTR(RQ_PSN),
+		ATTR(MAX_QP_RD_ATOMIC),
+		ATTR(ALT_PATH),
+		ATTR(MIN_RNR_TIMER),
+		ATTR(SQ_PSN),
+		ATTR(MAX_DEST_RD_ATOMIC),
+		ATTR(PATH_MIG_STATE),
+		ATTR(CAP),
+		ATTR(DEST_QPN),
+		ATTR(RATE_LIMIT),
+	};
+#undef ATTR
+	const char *sep = " ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (mask & names[i].bit) {
+			put(t, sep, names[i].name);
+			sep = ", ";
+		}
+}
+
+static const char *state_name(uint32_t state)
+{
+	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
+
+	return state < ARRAY_SIZE(names) ? names[state] : "?";
+}
+
+static const struct transition *find(uint32_t cur, uint32_t next)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(transitions); i++)
+		if (transitions[i].from == cur && transitions[i].to == next)
+			return &transitions[i];
+	return NULL;
+}
+
+static void put_targets(struct text *t, uint32_t cur)
+{
+	const char *sep = "; from there a QP changes to ";
+
+	for (uint32_t next = 0; next <= IBV_QPS_ERR; next++)
+		if (find(cur, next) || next == S(RESET) || (next == S(ERR) && cur != S(RESET))) {
+			put(t, sep, state_name(next));
+			sep = ", ";
+		}
+}
+
+void uv_modify_qp_why(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask, char *buf,
+		      size_t size)
+{
+	static const char *const types[NTYPES] = {"RC", "UC", "UD", "XRC_SEND", "XRC_RECV"};
+	const struct transition *tr = find(cur, next);
+	struct text t = {buf, size, 0};
+	uint32_t must = 0, may = IBV_QP_STATE;
+	int col = column(type);
+
+	put(&t, state_name(cur), " to ");
+	put(&t, state_name(next), "");
+	if (col >= 0) {
+		put(&t, " of type ", types[col]);
+		must = tr ? tr->must[col] : 0;
+		may |= tr ? must | tr->may[col] : 0;
+	}
+	if (col < 0 || (!tr && next != S(RESET) && (next != S(ERR) || cur == S(RESET)))) {
+		put(&t, ": there is no such transition", "");
+		put_targets(&t, cur);
+		return;
+	}
+	if (must & ~mask) {
+		put(&t, ": attr_mask lacks", "");
+		put_attrs(&t, must & ~mask);
+	}
+	if (mask & ~may) {
+		put(&t, must & ~mask ? "; it must not have" : ": attr_mask must not have", "");
+		put_attrs(&t, mask & ~may);
+	}
+	if (mask & CUR && cur != S(RTR) && cur != S(RTS) && cur != S(SQD) && cur != S(SQE))
+		put(&t, ": CUR_STATE is for RTR, RTS, SQD and SQE", "");
 }

@@ -137,9 +137,13 @@ static void fill(const struct ib_uverbs_modify_qp *c, struct ibv_qp_attr *a)
 int uv_modify_qp_check(const struct uv_qp *qp, const struct uv_qp_modify *m)
 {
 	const uint32_t pkeys = qp->obj.file->device.pkey_tbl_len;
+	char why[UV_RULE_TEXT];
 
-	if (!uv_modify_qp_is_ok(m->cur_state, m->new_state, qp->qp_type, m->mask))
-		return uv_no(-EINVAL, "no such transition with this attr_mask for the QP's type");
+	if (!uv_modify_qp_is_ok(m->cur_state, m->new_state, qp->qp_type, m->mask)) {
+		uv_modify_qp_why(m->cur_state, m->new_state, qp->qp_type, m->mask, why,
+				 sizeof(why));
+		return uv_no_text(-EINVAL, why);
+	}
 	if (m->mask & IBV_QP_PKEY_INDEX && m->attr.pkey_index >= pkeys)
 		return uv_no(-EINVAL, "pkey_index is outside the port's table");
 	if (m->mask & IBV_QP_ALT_PATH && m->attr.alt_pkey_index >= pkeys)

@@ -10,6 +10,7 @@
 #include <endian.h>
 #include <stdarg.h>
 #include "uverbs/priv.h"
+#include "hw/told.h"
 #include "util/tls.h"
 #include "uverbs/structs.h"
 #include "util/fmt.h"
@@ -17,6 +18,7 @@
 #include "util/sys.h"
 
 static TLS_IE const char *thread_rule; /* uv_no() */
+static TLS_IE char thread_text[UV_RULE_TEXT];
 
 #define COPY_MAX 512u /* limit for bytes that the call itself did not read */
 
@@ -169,23 +171,29 @@ static const char *rule_of(int result)
 
 /* ---- objects by name (LOG_OBJECTS) */
 
+size_t uv_object_name(const struct uv_object *o, char *text, size_t size)
+{
+	size_t n = fmt(text, size, "%s", o->type->kind ? o->type->kind(o) : o->type->name);
+
+	if (o->type->number)
+		n += fmt(text + n, size - n, " 0x%x",
+			 *(const uint32_t *)((const uint8_t *)o + o->type->number));
+	return n;
+}
+
 /* "QP 0x51 of mlx5_0" */
 static void rec_handle(struct uv_bundle *b, const char *name, uint32_t handle)
 {
 	const struct uv_handles *h = &b->file->handles;
 	const struct uv_object *o = handle < h->cap ? h->slot[handle] : NULL;
-	const char *device = b->file->api->driver->name, *kind;
+	const char *device = b->file->api->driver->name;
 	char text[96];
 	size_t n;
 
 	rec_u(b->trace, name, handle);
 	if (!o || !(b->trace->options & LOG_OBJECTS))
 		return;
-	kind = o->type->kind ? o->type->kind(o) : o->type->name;
-	n = fmt(text, sizeof(text), "%s", kind);
-	if (o->type->number)
-		n += fmt(text + n, sizeof(text) - n, " 0x%x",
-			 *(const uint32_t *)((const uint8_t *)o + o->type->number));
+	n = uv_object_name(o, text, sizeof(text));
 	fmt(text + n, sizeof(text) - n, " of %s_%u", device, b->file->device.index);
 	rec_object(b->trace, name, text);
 }
@@ -432,6 +440,52 @@ static void rec_why(struct rec *r, const struct uv_why *w)
 	rec_group_end(r, "");
 }
 
+static void note_rule(struct uv_bundle *b, int result)
+{
+	uv_why(b, 0, thread_rule && result != -EREMOTEIO ? thread_rule : rule_of(result));
+}
+
+/*
+ * Does libibverbs expect this answer? ibv_cmd_query_device_any() asks with the structure that its
+ * caller has, which may have no room for the driver's part.
+ */
+static bool is_probe(const struct uv_bundle *b, int result)
+{
+	return result == -ENOSPC && b->cmd && strstr(b->cmd->name, "QUERY_DEVICE");
+}
+
+void uv_tell(struct uv_bundle *b, int result)
+{
+	char text[HW_TOLD_TEXT], why[UV_RULE_TEXT] = "";
+	const struct uv_why *w = &b->why;
+	uint64_t v[sizeof(text) / 8] = {0}, key;
+	size_t n;
+
+	/* The firmware tells what it refuses. */
+	if (!result || result == -EREMOTEIO || is_probe(b, result))
+		return;
+	note_rule(b, result);
+	if (!w->rule)
+		return;
+	if (w->kind == UV_WHY_BITS)
+		fmt(why, sizeof(why), " = 0x%llx; allowed: bits 0x%llx",
+		    (unsigned long long)w->value, (unsigned long long)w->high);
+	else if (w->kind == UV_WHY_RANGE)
+		fmt(why, sizeof(why), " = %llu; allowed: %llu to %llu",
+		    (unsigned long long)w->value, (unsigned long long)w->low,
+		    (unsigned long long)w->high);
+	n = fmt(text, sizeof(text), "%s of %s_%u: %s: %s%s%s%s",
+		b->cmd      ? b->cmd->name
+		: b->method ? uv_short_name(b->method->def->name)
+			    : "write()",
+		b->file->api->driver->name, b->file->device.index, log_errno_name(-result),
+		w->attr ? uv_short_name(w->attr) : "", w->attr ? ": " : "", w->rule, why);
+	memcpy(v, text, n);
+	key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
+	if (!hw_told(b->file->seg, b->file->hca, HW_TOLD_REFUSED, key))
+		hw_tell(b->file->seg, b->file->hca, HW_TOLD_REFUSED, key, text);
+}
+
 void uv_trace_end(struct uv_bundle *b, int result)
 {
 	struct rec *r = b->trace;
@@ -441,9 +495,9 @@ void uv_trace_end(struct uv_bundle *b, int result)
 		trace_new_handles(b);
 	}
 	rec_group_end(r, b->trace_out ? "" : ")");
-	r->failed = result != 0;
+	r->failed = result != 0 && !is_probe(b, result);
 	if (result)
-		uv_why(b, 0, thread_rule && result != -EREMOTEIO ? thread_rule : rule_of(result));
+		note_rule(b, result);
 	rec_say(r, "result", " = ", result ? log_errno_name(-result) : "0");
 	if (result && b->why.rule)
 		rec_why(r, &b->why);
@@ -509,6 +563,13 @@ int uv_no(int err, const char *rule)
 	if (!thread_rule)
 		thread_rule = rule;
 	return err;
+}
+
+int uv_no_text(int err, const char *text)
+{
+	if (!thread_rule)
+		fmt(thread_text, sizeof(thread_text), "%s", text);
+	return uv_no(err, thread_text);
 }
 
 void uv_why_init(void)

@@ -21,6 +21,7 @@ until grep -qs ":$(printf %04X $0) 0*:0000 0A" /proc/net/tcp*; do kill -0 $! || 
 ibv_rc_pingpong -p $0 -n 50 localhost >/dev/null && wait $!
 '''
 PORT = port_block()
+PROBED = 'ENOSPC'  # libibverbs asks for the device with less room than the answer has, and expects this
 
 # Makes and frees a PD for each line that it reads, and answers with "made".
 ON_DEMAND = '''
@@ -109,12 +110,12 @@ class Filters(Trace):
 
     def test_failures_and_the_rest(self):
         everything = self.records('-e', 'uverbs,fw')
-        failed = [x['what'] for x in everything if x['result'] not in ('OK', '0')]
-        self.assertEqual(len(failed), 3)
+        failed = [x['what'] for x in everything if x['result'] not in ('OK', '0', PROBED)]
+        self.assertEqual(len(failed), 2)
         self.assertEqual([x['what'] for x in self.records('-Z', '-e', 'uverbs,fw')], failed)
         good = self.records('-z', '-e', 'uverbs,fw')
         self.assertEqual(len(good) + len(failed), len(everything))
-        self.assertEqual({x['result'] for x in good}, {'OK', '0'})
+        self.assertEqual({x['result'] for x in good}, {'OK', '0', PROBED})
 
     def test_completions_with_error_are_failures(self):
         code = '''
@@ -173,7 +174,7 @@ class Counts(Trace):
                  'opcode_name' in v and x['topic'] == 'uverbs'), None)
             name = x['what'] + (f' {detail}' if detail else '')
             n, failed = got[x['topic'], name]
-            got[x['topic'], name] = (n + 1, failed + (x.get('result', 'OK') not in ('OK', '0')))
+            got[x['topic'], name] = (n + 1, failed + (x.get('result', 'OK') not in ('OK', '0', PROBED)))
         return got
 
     def test_counts_are_those_of_the_lines(self):

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Why a message did not get through, in words with values. Nothing of this runs for a message that
+ * does; what only the place of a failure knows is noted there in a few words of this thread.
+ */
+#ifndef SOFTHCA_ENGINE_CAUSE_H
+#define SOFTHCA_ENGINE_CAUSE_H
+
+#include "engine/priv.h"
+#include "hw/told.h"
+
+/* Noted by the code that fails, for the line that is made of it soon after, in the same thread. */
+struct cause_note {
+	/* the key that sgl_add_key() has refused last; len 0: none */
+	uint32_t key, pdn, qpn, access;
+	uint64_t addr, len;
+	uint64_t need, room; /* bytes of a message, and of the receive that is too short */
+	enum eng_why theirs; /* why the receive of the other end failed */
+};
+extern TLS_IE struct cause_note cause_note;
+
+/* The destination of a message, as its transport knows it. */
+struct cause_to {
+	const struct way_to *to; /* NULL: that of the connected QP */
+	bool has_qkey;
+	bool is_member; /* of a group, whose port the datagram has reached */
+	uint32_t qkey;
+};
+
+#define CAUSE_TEXT 320
+/* A work request of r->qp fails: why, with what the engine has noted. Tells it, and keeps it for
+ * its completion's trace line. */
+void cause_failed(struct eng_run *r, enum eng_why why);
+/* A receive of that QP fails. */
+void cause_receive(struct eng_run *r, uint32_t qpn, enum eng_why why);
+/* ... and its completion is written. */
+void cause_received(const struct eng_run *r, const struct hw_qp *qp, uint32_t qpn);
+/* A message of that length does not fit the receive. */
+void cause_note_length(uint64_t len, const struct eng_recv *rv);
+/* The QP r->dest refuses a request. Traced only. */
+void cause_refused(struct eng_run *r, enum eng_why why);
+/* A message without acknowledgement has got lost, or was not taken (`out`). */
+void cause_dropped(struct eng_run *r, const struct cause_to *to, enum eng_out out);
+/* A doorbell rang for work of a queue that does not send yet. */
+void cause_not_ready(struct eng_run *r, uint32_t state);
+/* The CQ enters the error state (HW_CQ_ERR_*). */
+void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error);
+/* The WQE in hand is parked, for the first time or again: a line for all times. */
+void cause_parked(struct eng_run *r, enum hw_park why);
+void cause_unparked(struct eng_run *r);
+/* The QP is freed or reset: does its work wait for something? */
+void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+/* The text that was made last for this QP and reason, or that of the reason alone. */
+const char *cause_text(uint32_t qpn, enum eng_why why);
+
+#endif

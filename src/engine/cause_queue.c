@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the words for queues: a CQ that fails, work that waits, and what a queue pair has not done
+ * when it ends. Called by cq.c, sq.c and state.c with the queue's lock.
+ */
+#include "engine/cause_text.h"
+#include "engine/cq_event.h"
+#include "engine/transport.h"
+#include "hw/cq.h"
+#include "hw/qp.h"
+#include "hw/qp_state.h"
+#include "util/fmt.h"
+#include "util/rec.h"
+
+void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error)
+{
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	const uint64_t v[] = {cqn, cq->gen, error};
+	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
+	uint32_t size = 1u << cq->log_size;
+	struct rec rec;
+
+	if (error == HW_CQ_ERR_OVERRUN)
+		cause_put(&t,
+			  "overrun: a completion came, and the program has not polled the %u that "
+			  "are in its %u entries",
+			  size, size);
+	else
+		cause_put(&t, "the buffer is not accessible");
+	if (TRACE_ON(LOG_CQE)) {
+		rec_begin(&rec, LOG_CQE, "CQ error", 0);
+		rec.failed = true;
+		rec_group(&rec, "cq", "(");
+		rec_x(&rec, "cqn", cqn);
+		rec_group_end(&rec, ")");
+		rec_say(&rec, "reason", ": ", line);
+		rec_end(&rec);
+	}
+	if (!hw_told(s, cq->hca, HW_TOLD_FAILED, key)) {
+		char all[CAUSE_TEXT];
+
+		fmt(all, sizeof(all), "CQ 0x%x: %s", cqn, line);
+		hw_tell(s, cq->hca, HW_TOLD_FAILED, key, all);
+	}
+}
+
+static const char *waits_for(uint32_t park)
+{
+	return park == HW_PARK_RNR     ? "receiver not ready"
+	       : park == HW_PARK_RETRY ? "no answer"
+				       : "a lock is held";
+}
+
+void cause_parked(struct eng_run *r, enum hw_park why)
+{
+	struct hw_qp *qp = r->qp;
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+
+	if (atomic_load(&qp->park) == why && qp->parked) {
+		qp->parked++;
+		return;
+	}
+	if (qp->parked)
+		cause_unparked(r);
+	qp->parked = 1;
+	if (!TRACE_ON(LOG_CQE))
+		return;
+	cause_put(&t, "%s", waits_for(why));
+	if (why == HW_PARK_RNR) {
+		cause_put_no_receive(&t, r->s, qp, r->dest);
+	} else if (why == HW_PARK_RETRY) {
+		cause_put(&t, ": ");
+		cause_put_silence(&t, r);
+	}
+	TRACE(LOG_CQE, "qp %x: WQE %u parked (%s)", r->qpn, r->ci, line);
+}
+
+void cause_unparked(struct eng_run *r)
+{
+	struct hw_qp *qp = r->qp;
+
+	if (qp->parked > 1)
+		TRACE(LOG_CQE, "qp %x: WQE %u was parked %u times (%s)", r->qpn, r->ci, qp->parked,
+		      waits_for(atomic_load(&qp->park)));
+	qp->parked = 0;
+}
+
+/* ---- what libmlx5 refuses by itself, so that no doorbell comes */
+
+#define CQES_SEARCHED 256u
+
+/* The last completion of the send queue that the program has polled: the index of its WQE. */
+static bool last_polled(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *wqe)
+{
+	const struct hw_cq *cq = hw_cq(s, qp->cqn_snd);
+	uint32_t ci, kept; /* kept: polled entries that are not written again yet */
+	uint8_t cqe[64];
+
+	if (!cq || mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &ci))
+		return false;
+	kept = (1u << cq->log_size) - ((atomic_load(&cq->pi) - ci) & CQ_COUNTER);
+	for (uint32_t i = 1; i <= kept && i <= CQES_SEARCHED; i++) {
+		uint32_t opcode;
+
+		if (mem_read(s, cq->mem, cq_slot_at(cq, ci - i), cqe, sizeof(cqe)))
+			return false;
+		opcode = LAYOUT_GET32(cqe64, cqe, opcode);
+		if (LAYOUT_GET32(cqe64, cqe, qpn) != qpn ||
+		    (opcode != CQE_REQ && opcode != CQE_REQ_ERR))
+			continue;
+		*wqe = LAYOUT_GET32(cqe64, cqe, wqe_counter);
+		return true;
+	}
+	return false;
+}
+
+/* Bytes of the WQE there, and whether it asks for a completion. 0: it is none. */
+static uint32_t wqe_at(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t index,
+		       bool *signalled)
+{
+	uint8_t ctrl[WQE_SEG];
+
+	if (sq_read_wqe(s, qp, index, 0, ctrl, sizeof(ctrl)) ||
+	    LAYOUT_GET32(wqe_ctrl, ctrl, qpn) != qpn)
+		return 0;
+	*signalled = LAYOUT_GET32(wqe_ctrl, ctrl, ce) >= WQE_CE_ALWAYS;
+	return LAYOUT_GET32(wqe_ctrl, ctrl, ds) * WQE_SEG;
+}
+
+/*
+ * Work requests that libmlx5 counts as posted: those behind the last whose completion was polled.
+ * 0: it cannot be told.
+ */
+static uint32_t posted(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *asking)
+{
+	uint32_t pi = atomic_load(&qp->sq_pi) & 0xffff, size = 1u << qp->sq_log_size, at = 0, n = 0;
+	bool polled = last_polled(s, qp, qpn, &at), signalled;
+
+	*asking = 0;
+	if (!polled && pi > size)
+		return 0;
+	if (polled)
+		at += (wqe_at(s, qp, qpn, at, &signalled) + WQE_BB - 1) / WQE_BB;
+	for (at &= 0xffff; at != pi && ((pi - at) & 0xffff) <= size; at &= 0xffff) {
+		uint32_t bytes = wqe_at(s, qp, qpn, at, &signalled);
+
+		if (!bytes)
+			return 0;
+		n++;
+		*asking += signalled;
+		at += (bytes + WQE_BB - 1) / WQE_BB;
+	}
+	return at == pi ? n : 0;
+}
+
+static bool put_full(struct cause_text *t, struct seg *s, const struct hw_qp *qp, uint32_t qpn)
+{
+	uint32_t asking, n;
+
+	if (!qp->max_send_wr || qp->no_sq)
+		return false;
+	n = posted(s, qp, qpn, &asking);
+	if (n < qp->max_send_wr)
+		return false;
+	cause_put(t,
+		  "the send queue is full: %u work requests are posted whose completions were not "
+		  "polled, %u of them ask for one, max_send_wr was %u; ibv_post_send() of libmlx5 "
+		  "answers ENOMEM then",
+		  n, asking, qp->max_send_wr);
+	return true;
+}
+
+void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	uint32_t park = atomic_load(&qp->park), state = atomic_load(&qp->state);
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	struct rec rec;
+	size_t at;
+
+	bool waits = state == PRM_QP_STATE_RTS && (park == HW_PARK_RNR || park == HW_PARK_RETRY);
+
+	cause_put_qp(&t, s, qp, qpn);
+	at = t.n;
+	if (waits)
+		cause_put(&t, "ended while work request %u waited: %s", qp->cur_wqe,
+			  waits_for(park));
+	else if (state == PRM_QP_STATE_INIT && !qp->no_sq)
+		cause_put(&t,
+			  "ended in state INIT: it can receive from RTR on and send from RTS on; "
+			  "before, ibv_post_send() of libmlx5 answers ENOMEM");
+	else if (state != PRM_QP_STATE_RTS || !put_full(&t, s, qp, qpn))
+		return;
+	if (waits && park == HW_PARK_RNR)
+		cause_put_no_receive(&t, s, qp, qp_target(qp));
+	cause_tell(s, qp, HW_TOLD_UNDONE, &t);
+	if (!TRACE_ON(LOG_CQE))
+		return;
+	rec_begin(&rec, LOG_CQE, "undone", 0);
+	rec.failed = true;
+	rec_group(&rec, "queue", "(");
+	rec_x(&rec, "qpn", qpn);
+	rec_group_end(&rec, ")");
+	rec_say(&rec, "reason", ": ", line + at);
+	rec_end(&rec);
+}
