@@ -182,7 +182,7 @@ static void invalidated_wrong(void)
 }
 
 /* The window goes: its key, too. */
-static void freed(enum ibv_mw_type type, enum op op)
+static void freed_window(enum ibv_mw_type type, enum op op)
 {
 	const char *bound;
 	struct bed b;
@@ -309,8 +309,8 @@ void windows_group(void)
 		of_qp(IBV_MW_TYPE_1, ops[i]);
 		of_qp(IBV_MW_TYPE_2, ops[i]);
 		invalidated(ops[i]);
-		freed(IBV_MW_TYPE_1, ops[i]);
-		freed(IBV_MW_TYPE_2, ops[i]);
+		freed_window(IBV_MW_TYPE_1, ops[i]);
+		freed_window(IBV_MW_TYPE_2, ops[i]);
 	}
 	bind_2(false);
 	bind_2(true);
