@@ -48,8 +48,6 @@ int explain_cqe(struct json_object *list, uint8_t syndrome, const struct explain
 int explain_wc_status(struct json_object *list, int wc, const struct explain_seen *seen);
 int explain_vendor_err(struct json_object *list, uint32_t vendor_err);
 int explain_errno(struct json_object *list, int err);
-/* A cause of softhca's traces by its name, or all of a word such as "dropped". */
-int explain_cause(struct json_object *list, const char *word);
 /* ---- explain_card.c: what is publicly known of cards */
 int explain_card_syndrome(struct json_object *list, uint32_t syndrome);
 int explain_event(struct json_object *list, int event);

@@ -93,32 +93,6 @@ static int by_field(struct json_object *list, const char *word)
 	return found;
 }
 
-/* ---- texts */
-
-int explain_word(struct json_object *list, const char *word)
-{
-	int wc = card_wc_by_text(word), event = card_event_by_text(word), found = 0;
-
-	if (wc >= 0)
-		found += explain_wc_status(list, wc, NULL);
-	if (event >= 0)
-		found += explain_event(list, event);
-	if (card_health_by_text(word))
-		found += explain_health(list, card_health_by_text(word));
-	for (const struct explain_status *s = explain_statuses; s->means; s++)
-		if (!strcasecmp(word, s->text) && strcmp(s->text, "OK"))
-			found += explain_status(list, s->status);
-	for (int e = 1; e < ERRNOS; e++)
-		if (strerrorname_np(e) && !strcasecmp(word, strerrordesc_np(e)))
-			found += explain_errno(list, e);
-	/* A dotted field has its refusals already, which tell its place, too. */
-	for (unsigned int i = 0; fw_refusal_at(i); i++)
-		if (!strcasecmp(fw_refusal_at(i)->field, word) && strchr(word, '.'))
-			return found;
-	found += explain_cause(list, word);
-	return *word ? found + by_field(list, word) : found;
-}
-
 /* ---- causes */
 
 /* Without case and underscores: "Q_Key" is QKEY. */
@@ -157,7 +131,8 @@ static void put_cause(struct json_object *list, const struct eng_cause *c)
 	explain_put(o, "next", c->next);
 }
 
-int explain_cause(struct json_object *list, const char *word)
+/* A cause of softhca's traces by its name, or all of a word such as "dropped". */
+static int explain_cause(struct json_object *list, const char *word)
 {
 	const struct eng_cause *c;
 	bool all = cause_named(word, "no answer");
@@ -180,6 +155,32 @@ int explain_cause(struct json_object *list, const char *word)
 			found++;
 		}
 	return found;
+}
+
+/* ---- texts */
+
+int explain_word(struct json_object *list, const char *word)
+{
+	int wc = card_wc_by_text(word), event = card_event_by_text(word), found = 0;
+
+	if (wc >= 0)
+		found += explain_wc_status(list, wc, NULL);
+	if (event >= 0)
+		found += explain_event(list, event);
+	if (card_health_by_text(word))
+		found += explain_health(list, card_health_by_text(word));
+	for (const struct explain_status *s = explain_statuses; s->means; s++)
+		if (!strcasecmp(word, s->text) && strcmp(s->text, "OK"))
+			found += explain_status(list, s->status);
+	for (int e = 1; e < ERRNOS; e++)
+		if (strerrorname_np(e) && !strcasecmp(word, strerrordesc_np(e)))
+			found += explain_errno(list, e);
+	/* A dotted field has its refusals already, which tell its place, too. */
+	for (unsigned int i = 0; fw_refusal_at(i); i++)
+		if (!strcasecmp(fw_refusal_at(i)->field, word) && strchr(word, '.'))
+			return found;
+	found += explain_cause(list, word);
+	return *word ? found + by_field(list, word) : found;
 }
 
 /* ---- all of them */
