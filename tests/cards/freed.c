@@ -2,11 +2,10 @@
 /* Memory that its program frees or unmaps while a region over it lives: the adapter keeps it. */
 #include "cards.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, PAGES = 4, LARGE = 1 << 20, OLD = 0x5a, NEW = 0x77, OTHER = 0x31 };
+enum { PAGE = 4096, PAGES = 4, LARGE = 4 << 20, OLD = 0x5a, NEW = 0x77, OTHER = 0x31 };
 
 enum way { UNMAPPED, PART, FREED, HEAP, WAYS };
 static const char *const ways[] = {"unmapped", "its second page unmapped", "freed",
@@ -187,7 +186,6 @@ void freed_group(void)
 {
 	static const enum op ops[] = {WRITE, READ, FAA};
 
-	mallopt(M_MMAP_THRESHOLD, LARGE); /* stays: larger blocks are always mapped */
 	for (enum way way = UNMAPPED; way < WAYS; way++) {
 		for (size_t i = 0; i < COUNT(ops); i++)
 			remote(way, ops[i]);

@@ -12,6 +12,7 @@
 #include "cards.h"
 
 #include <infiniband/mlx5dv.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -131,6 +132,8 @@ static bool chosen(const char *name, int n, char **names)
 int main(int argc, char **argv)
 {
 	int c;
+
+	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* it stays: freed blocks do not raise it */
 
 	while ((c = getopt(argc, argv, "rsp:")) != -1) {
 		rows |= c == 'r';
