@@ -39,7 +39,7 @@
 #define K 1024u
 #define M (1024u * 1024u)
 
-/* About 5.7 GiB in all, sparse; SUPPORT.md 1 and test_table.c contain the number, too. */
+/* About 5.8 GiB in all, sparse; SUPPORT.md 1 and test_table.c contain the number, too. */
 #define ROW(id, type, capacity, first) [SEG_T_##id] = {(capacity), sizeof(struct type), (first)},
 const struct seg_table_row seg_table_rows[SEG_T_COUNT] = {SEG_TABLES(ROW)};
 

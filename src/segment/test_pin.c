@@ -218,7 +218,7 @@ static void a_child_has_none(void **state)
 	assert_string_equal(mapped(at, 4), "0011");
 }
 
-#define MANY 3000u
+#define MANY 500u
 
 static void *many(void *arg)
 {

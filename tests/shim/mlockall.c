@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * mlockall() under `softhca run`, as real-time programs and DPDK call it: the program's memory is
- * locked and resident, the fabric's segment (5.7 GiB of addresses) is neither. Before and
+ * locked and resident, the fabric's segment (5.8 GiB of addresses) is neither. Before and
  * after the device is opened, with CAP_IPC_LOCK and with a limit.
  */
 #include <errno.h>
