@@ -17,7 +17,7 @@ WAY = re.compile(r'\b(?:no|the) way\b')
 # The same in running text, where a list, a table or a bold word may come before.
 OPENING = re.compile(r'(?:^|[.!?:;|] +|\*\*|^\| *)((?:Who|Whose|What|Of|Its)\b(?! is the\b)[^.?|]{0,60})'
                      r'(?![^.|]*\?)', re.M)
-TEXTS = ('README.md', 'CONTRIBUTING.md', 'doc/README.md', 'doc/DESIGN.md', 'doc/GLOSSARY.md',
+TEXTS = ('README.md', 'CONTRIBUTING.md', 'doc/README.md', 'doc/COMPARISON.md', 'doc/DESIGN.md', 'doc/GLOSSARY.md',
          'doc/HAZARDS.md', 'doc/HOWTO_*.md', 'doc/INTERNALS.md', 'doc/internals/*.md',
          'doc/SUPPORT.md', 'doc/man/*', 'include/*.h')
 
