@@ -52,7 +52,7 @@ static int say_unknown(const struct cli_options *o, const struct decode *d)
 
 	if (!decode_unknown(d, &bytes, &line))
 		prog_fail("decode: nothing here that I know: %s",
-			  like ? like : "no hexadecimal bytes, no error in a known form");
+			  like ? like : "found no error or dump in a known form");
 	else if (o->kind)
 		prog_fail("decode: the %zu bytes at line %u are too few, or are no such thing",
 			  bytes, line);

@@ -81,7 +81,7 @@ static void time_out(struct run *run)
 	uint64_t end;
 
 	run->timed_out = true;
-	prog_fail("'%s' has not ended after %u s: its processes are ended", run->o->argv[0],
+	prog_fail("'%s' did not finish within %u s; its processes were terminated", run->o->argv[0],
 		  run->o->timeout);
 	tree_signal(SIGTERM, keeper(run));
 	tree_signal(SIGCONT, keeper(run));

@@ -175,7 +175,7 @@ exec sleep 1000'''
                 r = self.softhca('run', *where, '--timeout', limit, '--', 'sh', '-c', self.TREE, status=124)
                 pids = [int(p) for p in r.stdout.split()]
                 self.assertEqual([p for p in pids if alive(p)], [])
-                self.assertIn(f'has not ended after {limit} s', r.stderr)
+                self.assertIn(f'did not finish within {limit} s', r.stderr)
                 if len(pids) == 4:
                     break
             self.assertEqual(len(pids), 4, r)
