@@ -15,13 +15,17 @@ const struct card_vendor_err card_vendor_errs[] = {
 	 "a packet whose WQE lacks the headers that the card needs inline",
 	 "https://lore.kernel.org/r/30ae1c94b5c26919bd90bb251761c526edfbaf56.1611048724.git."
 	 "xuanzhuo@linux.alibaba.com"},
-	{CQE_SYND_LOCAL_LENGTH, 0x8e, "lines \"QP ... error: local length error\" of the driver",
+	{CQE_SYND_LOCAL_LENGTH, 0x8e,
+	 "lines \"QP ... error: local length error\" of the driver, where the MTUs of the two ends "
+	 "differed",
 	 "https://github.com/kvcache-ai/Mooncake/issues/3299"},
 	{CQE_SYND_LOCAL_QP_OP, 0x61,
 	 "an RDMA WRITE of OpenSHMEM under stress; the cause was not found",
 	 "https://github.com/openucx/ucx/issues/857"},
 	{CQE_SYND_LOCAL_QP_OP, 0x68, "a WQE with a misaligned or malformed segment",
 	 "https://lore.kernel.org/r/20221122022559.89459-10-saeed@kernel.org"},
+	{CQE_SYND_LOCAL_QP_OP, 0xd6, "a work request of UCX; the cause is not public",
+	 "https://github.com/openucx/ucx/issues/11444"},
 	{CQE_SYND_LOCAL_PROT, 0x32, "a receive whose key does not fit (another PD)",
 	 "https://lore.kernel.org/r/20250408104851.245166617@linuxfoundation.org"},
 	{CQE_SYND_LOCAL_PROT, 0x33,
@@ -42,8 +46,7 @@ const struct card_vendor_err card_vendor_errs[] = {
 	 "https://github.com/unionxic/rdma-fault-characterization"},
 	{CQE_SYND_WR_FLUSH, 0xf4, "flushed at the end of a connection",
 	 "https://github.com/ofiwg/libfabric/issues/5653"},
-	{CQE_SYND_REMOTE_INVAL_REQ, 0x8a,
-	 "the other end refuses the request as invalid, as its QP does not allow the operation",
+	{CQE_SYND_REMOTE_INVAL_REQ, 0x8a, "the other end refuses the request as invalid",
 	 "https://github.com/unionxic/rdma-fault-characterization"},
 	{CQE_SYND_REMOTE_ACCESS, 0x88, "the other end refuses access to its memory",
 	 "https://github.com/openucx/ucx/issues/1569"},
@@ -66,6 +69,11 @@ const struct card_syndrome card_syndromes[] = {
 	 "Linux, vdpa/mlx5, fix of cae15c2ed8e6", NULL},
 	{0x00754a4, "CREATE_FLOW_TABLE", "a shared FDB's table that this firmware does not take",
 	 "Linux, fix of db202995f503", NULL},
+	{0x0103e77, "CREATE_MKEY",
+	 "\"klm va need to be aligned to max atomic size\": the start of an indirect key (KSM) is "
+	 "not "
+	 "aligned",
+	 "https://github.com/openucx/ucx/pull/9424", NULL},
 	{0x0179e84, "DEALLOC_PACKET_REFORMAT_CONTEXT", "a steering rule still uses the object",
 	 "Linux, fix of 314e1105831b", NULL},
 	{0x01870ad, "DESTROY_CQ", "after 0x7ea02d: a QP that could not be reset still uses it",
@@ -79,6 +87,9 @@ const struct card_syndrome card_syndromes[] = {
 	 "https://lore.kernel.org/r/6662d856-3ccb-de92-3d7e-565bc3543d33@huawei.com", NULL},
 	{0x02c4154, "CREATE_QP", "UCX could create no more QPs by DEVX",
 	 "https://github.com/openucx/ucx/issues/10451", NULL},
+	{0x029e0df, "INIT2RTR_QP",
+	 "NVSHMEM's IBGDA on RoCE: address fields that are valid on InfiniBand only",
+	 "https://github.com/deepseek-ai/DeepEP/issues/17", NULL},
 	{0x0305684, "ACCESS_REG", "counters of a port that this function may not read",
 	 "https://github.com/prometheus/node_exporter/issues/3434", "ConnectX-7 in DGX hosts"},
 	{0x031b635, "DEALLOC_PD", "a memory key still uses the PD", "Linux, fix of 1368ead04c36",
@@ -91,6 +102,11 @@ const struct card_syndrome card_syndromes[] = {
 	 "https://github.com/openucx/ucx/issues/9488", NULL},
 	{0x0389e56, "DESTROY_FLOW_TABLE", "the table is still in use, beside 0x66d6c3",
 	 "https://lore.kernel.org/r/20200811180539.66b131a1@hermes.lan", NULL},
+	{0x045d3a4, "CREATE_MKEY",
+	 "\"check indirect mkey, not atomic support\": an indirect key with atomics over a key "
+	 "that "
+	 "does not support them (relaxed ordering)",
+	 "https://github.com/openucx/ucx/pull/8218", NULL},
 	{0x04bb88f, "RTR2RTS_QP", "refused after the QPs of a program had failed",
 	 "https://github.com/charmplusplus/charm/issues/2532", NULL},
 	{0x0538faf, "CREATE_RQT", "actual and maximum size of the table do not fit",
@@ -105,11 +121,16 @@ const struct card_syndrome card_syndromes[] = {
 	 "Linux, fix of 1958fc2f0712", "24.32.532"},
 	{0x066d6c3, "DESTROY_FLOW_TABLE", "the table is still in use",
 	 "https://lore.kernel.org/r/20200811180539.66b131a1@hermes.lan", NULL},
+	{0x0764216, "INIT2RTR_QP", "NVSHMEM on InfiniBand with NVSHMEM_IB_TRAFFIC_CLASS set",
+	 "https://github.com/NVIDIA/nvshmem/issues/45", NULL},
 	{0x07d49cb, "CREATE_LAG", "a bond that was made before the switchdev mode",
 	 "Linux, stable 5a30a7b8c684", NULL},
 	{0x07ea02d, "2RST_QP",
 	 "\"2error_qp/2reset: invalid qp number\": the QP is gone, as after a reset",
 	 "https://lore.kernel.org/r/6662d856-3ccb-de92-3d7e-565bc3543d33@huawei.com", NULL},
+	{0x0823f8d, "INIT2RTR_QP",
+	 "UCX left the field for DDP (data in any order) unset on a device without DDP",
+	 "https://github.com/openucx/ucx/pull/10478", NULL},
 	{0x08708c3, "SET_FLOW_TABLE_ENTRY", "a rule that drops and modifies the header",
 	 "Linux 23216d387c40", NULL},
 	{0x088f347, "ALLOW_OTHER_VHCA_ACCESS", "refused to UCX's crossing memory keys",
@@ -183,7 +204,8 @@ const struct card_event card_events[] = {
 	 "this end got a request that is invalid for it: the other end sees REM_INV_REQ_ERR",
 	 "operations enabled, max_dest_rd_atomic, alignment of atomics, size of receives"},
 	{IBV_EVENT_QP_ACCESS_ERR, "local access violation work queue error", "QP access error",
-	 "this end refused access to its memory: the other end sees REM_ACCESS_ERR",
+	 "this end refused access to its memory: the other end sees REM_ACCESS_ERR, of a DCT also "
+	 "REM_INV_REQ_ERR",
 	 "rkey, address, length and access flags that the other end used; memory of a GPU: peer "
 	 "memory"},
 	{IBV_EVENT_COMM_EST, "communication established", "communication established",
@@ -219,4 +241,12 @@ const struct card_event card_events[] = {
 	 "GID indexes must be looked up again; connections of the old GID fail"},
 	{IBV_EVENT_WQ_FATAL, "WQ fatal", "WQ fatal", "a work queue failed", "as for QP_FATAL"},
 	{0, NULL, NULL, NULL, NULL},
+};
+
+const struct card_event_text card_event_texts[] = {
+	{IBV_EVENT_QP_LAST_WQE_REACHED, "SRQ-attached QP"},
+	{IBV_EVENT_QP_ACCESS_ERR, "DCT access error"},
+	{IBV_EVENT_QP_ACCESS_ERR, "DCT key violation"},
+	{IBV_EVENT_QP_REQ_ERR, "DCT request error"},
+	{0, NULL},
 };

@@ -80,10 +80,12 @@ void explain_put_vendor_errs(struct json_object *o, uint8_t syndrome,
 void explain_put_steps(struct json_object *o, int wc, const struct explain_seen *seen)
 {
 	struct json_object *list = json_object_new_array();
+	unsigned int op = seen ? card_op_by_name(seen->op) : 0;
 	char text[TEXT];
 
 	for (const struct card_step *s = card_steps; s->cause; s++) {
-		if (s->wc != wc || (s->roce && seen && !seen->roce))
+		if (s->wc != wc || (s->roce && seen && !seen->roce) ||
+		    (op && s->ops && !(op & s->ops)))
 			continue;
 		snprintf(text, sizeof(text), "%zu. %s. Next: %s",
 			 json_object_array_length(list) + 1, s->cause, s->next);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "cli/cli.h"
 #include "cli/explain.h"
+#include "cli/failed.h"
 #include "super/program.h"
 #include "util/num.h"
 
@@ -16,9 +17,10 @@ static int unknown(const char *word, bool number, uint64_t n)
 
 	explain_suggest(word, like, sizeof(like));
 	if (number && n > UINT16_MAX)
-		prog_fail("explain: %s is no syndrome of softhca, and of cards no public one: the "
-			  "command status beside it says more",
-			  word);
+		prog_fail(
+			"explain: %s is not a softhca syndrome and is not known from public logs: "
+			"the command status beside it says more",
+			word);
 	else if (*like)
 		prog_fail("explain: '%s' is unknown; like it: %s", word, like);
 	else
@@ -49,7 +51,8 @@ int cli_explain(struct cli_options *o)
 		errno = 0;
 		n = num_in_base(word, strncasecmp(word, "0x", 2) ? 10 : 16, &end);
 		number = isdigit((unsigned char)*word) && !*end && !errno;
-		if (!(number ? explain_by_number(list, n) : explain_by_name(list, word)))
+		if (!(number ? explain_by_number(list, n) + explain_failed_word(list, word)
+			     : explain_by_name(list, word)))
 			r = unknown(word, number, n);
 	}
 	if (json_object_array_length(list) && o->json)
