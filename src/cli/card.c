@@ -150,6 +150,7 @@ unsigned int card_op_by_name(const char *name)
 		{"RDMA_WRITE", CARD_OP_WRITE},
 		{"RDMA_READ", CARD_OP_READ},
 		{"SEND", CARD_OP_SEND},
+		{"IMM", CARD_OP_IMM},
 		{"RECV", CARD_OP_RECV},
 		{"ATOMIC", CARD_OP_ATOMIC},
 		{"MASKED_", CARD_OP_ATOMIC},

@@ -129,7 +129,7 @@ const struct card_syndrome card_syndromes[] = {
 	 "\"2error_qp/2reset: invalid qp number\": the QP is gone, as after a reset",
 	 "https://lore.kernel.org/r/6662d856-3ccb-de92-3d7e-565bc3543d33@huawei.com", NULL},
 	{0x0823f8d, "INIT2RTR_QP",
-	 "UCX left the field for DDP (data in any order) unset on a device without DDP",
+	 "UCX left the field for DDP (data in any order) of a QP uninitialised",
 	 "https://github.com/openucx/ucx/pull/10478", NULL},
 	{0x08708c3, "SET_FLOW_TABLE_ENTRY", "a rule that drops and modifies the header",
 	 "Linux 23216d387c40", NULL},
