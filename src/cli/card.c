@@ -116,26 +116,35 @@ int card_event_at_start(const char *text)
 	return found;
 }
 
-/* Is "event" at `s` a word of its own? */
-static bool is_word(const char *text, const char *s)
+static bool in_word(char c)
 {
-	bool begins = s == text || (!isalnum((unsigned char)s[-1]) && s[-1] != '_');
-
-	return begins && !isalnum((unsigned char)s[5]) && s[5] != '_';
+	return isalnum((unsigned char)c) || c == '_';
 }
 
-int card_event_in_text(const char *text)
+/* The event after this word, which is one of its own. */
+static int event_after(const char *text, const char *word)
 {
-	for (const char *s = strcasestr(text, "event"); s; s = strcasestr(s + 1, "event")) {
+	size_t n = strlen(word);
+
+	for (const char *s = strcasestr(text, word); s; s = strcasestr(s + 1, word)) {
 		int event = -1;
 
-		for (const char *at = s + 5; is_word(text, s) && *at && event < 0; at++)
+		if ((s > text && in_word(s[-1])) || in_word(s[n]))
+			continue;
+		for (const char *at = s + n; *at && event < 0; at++)
 			if (!isalnum((unsigned char)at[-1]) && isalpha((unsigned char)*at))
 				event = card_event_at_start(at);
 		if (event >= 0)
 			return event;
 	}
 	return -1;
+}
+
+int card_event_in_text(const char *text)
+{
+	int event = event_after(text, "event");
+
+	return event >= 0 ? event : event_after(text, "evt");
 }
 
 /* ---- operations */

@@ -42,6 +42,8 @@ static const struct alias {
 	{"register_memory_region", "reg_mr"},
 	{"create_mr", "reg_mr"},
 	{"allocate_mr", "reg_mr"},
+	{"post_a_send", "post_send"},
+	{"post_a_recv", "post_recv"},
 };
 
 static const char *const call_prefixes[] = {"ibv_", "mlx5dv_", "rdma_"};
@@ -77,6 +79,14 @@ void failed_call_name(const char *word, char *out, size_t size)
 		snprintf(out, size, "%s", name);
 	else
 		snprintf(out, size, "ibv_%s", table_name(name));
+}
+
+bool failed_is_known(const char *call)
+{
+	for (const struct failed_call *c = failed_calls; c->cause; c++)
+		if (c->call && !strcasecmp(without_prefix(c->call), table_name(call)))
+			return true;
+	return false;
 }
 
 int failed_errno(const char *text)

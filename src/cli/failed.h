@@ -59,6 +59,8 @@ void failed_call_name(const char *word, char *out, size_t size);
 int failed_errno(const char *text);
 /* Is it an event of rdma_cm that tells an error? */
 bool failed_is_cm_error(const char *name);
+/* Does the table have causes for this call? */
+bool failed_is_known(const char *call);
 bool failed_is_opensm(const char *code, const char *text);
 
 /* Each adds meanings to `list` and returns their number. `err` 0 and `state` "": not told. */

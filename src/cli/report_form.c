@@ -32,6 +32,7 @@
  *   q QPN, hex   Q decimal  C CQN, hex   D decimal
  *   e text of an event      E text of strerror()       L link layer   . nothing
  *   O operation             R errno, decimal           F a call       T the state it was to reach
+ *   f a call that is known, where no errno is told
  *   u text of mlx5_ib for a CQE syndrome   h, i hexadecimal numbers beside it
  *   m event of rdma_cm      Z its status    k code of OpenSM   g text   A attribute of a SMP
  * A form of calls without F has the name of the call in `about`. With `waits`, the next line may
@@ -191,13 +192,15 @@ static const struct form {
 	{"a program", "modify", REPORT_CALL,
 	 "ibv_modify_qp *\\([A-Za-z0-9_ ]+, *(INIT|RTR|RTS)\\) failed *: *([A-Z][A-Za-z/ ]+)", "TE",
 	 "ibv_modify_qp"},
-	{"a program", "to modify", REPORT_CALL,
-	 "failed to modify ([A-Z]+ )?QP( state)?( ([0-9]+))? to (INIT|RTR|RTS).*: "
+	{"a program", "modify", REPORT_CALL,
+	 "(failed to modify|error modifying) ([A-Z]+ )?QP( state)?( ([0-9]+))? to "
+	 "(INIT|RTR|RTS).*: "
 	 "*([A-Z][A-Za-z/ ]+)",
-	 "...QTE", "ibv_modify_qp"},
-	{"a program", "to modify", REPORT_CALL,
-	 "failed to modify ([A-Z]+ )?QP( state)?( ([0-9]+))? to (INIT|RTR|RTS) *$", "...QT",
-	 "ibv_modify_qp"},
+	 "....QTE", "ibv_modify_qp"},
+	{"a program", "modify", REPORT_CALL,
+	 "(failed to modify|error modifying) ([A-Z]+ )?QP( state)?( ([0-9]+))? to (INIT|RTR|RTS) "
+	 "*$",
+	 "....QT", "ibv_modify_qp"},
 	{"a program", " failed", REPORT_CALL,
 	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+) ?(\\([^)]*\\))?[^:]{0,60} failed *[^:]{0,40}: "
 	 "*([A-Z][A-Za-z/ ]+)",
@@ -205,7 +208,7 @@ static const struct form {
 	{"a program", " failed with E", REPORT_CALL,
 	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+) ?(\\([^)]*\\))? failed with (E[A-Z0-9]+)", "F..E", NULL},
 	{"a program", "_", REPORT_CALL,
-	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+): *([A-Z][A-Za-z/ ]+) ?\\(" DEC "\\)", "F.ER", NULL},
+	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+): *([A-Z][A-Za-z/ ]+) ?\\(-?" DEC "\\)", "F.ER", NULL},
 	{"a program", "fail", REPORT_CALL,
 	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+)[^:=]{0,80}fail[a-z]*[^=]{0,40}(error|errno|error_code|err|"
 	 "ret|rc|status) *[=:(] *-?" DEC,
@@ -219,6 +222,15 @@ static const struct form {
 	 "[^:]{0,40})?: "
 	 "*([A-Z][A-Za-z/ ]+)",
 	 "F...E", NULL},
+	{"a program", "failed to", REPORT_CALL,
+	 "error " DEC " \\([^)]*\\).*failed to "
+	 "((create|modify|register) (qp|cq|srq|ah|mr|memory region|memory))( |$)",
+	 "RF", NULL},
+	{"a program", "failed to post", REPORT_CALL,
+	 "failed to (post a?n? ?(send|recv)).*(errno|error|rc|ret)[ =:]*-?" DEC, "F..R", NULL},
+	{"a program", " failed", REPORT_CALL,
+	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+) ?(\\([^)]*\\))? failed *([.!,].*)?$", "f", NULL},
+	{"rpcrdma", "/0x", REPORT_COMPLETION, ": *([a-z ]+) \\(" DEC "/" HEX "\\)", "tWv", NULL},
 	/* ---- in general */
 	{"a program", "vend", REPORT_COMPLETION,
 	 "synd(rome)?[ =:]+" HEX ",? *vend(or)?([_ ](err|synd(rome)?))*[ =:]+" HEX, ".s....v",
@@ -372,6 +384,9 @@ static bool report_text(struct report_fact *fact, char role, const char *s, size
 	case 'F':
 		failed_call_name(word, fact->command, sizeof(fact->command));
 		return true;
+	case 'f':
+		failed_call_name(word, fact->command, sizeof(fact->command));
+		return failed_is_known(fact->command);
 	case 'O':
 		report_word(fact->op, sizeof(fact->op), s, n);
 		return true;
@@ -426,6 +441,24 @@ static bool report_groups(struct report_fact *fact, const char *text, const char
 	return true;
 }
 
+/* "vendor_err 0x81" or "vendor_err=129" anywhere in the message. */
+static void report_vendor(const char *text, struct report_fact *fact)
+{
+	const char *s = strcasestr(text, "vendor_err");
+	const char *end;
+	uint32_t n;
+
+	if (!s)
+		return;
+	s += strlen("vendor_err");
+	s += strspn(s, " =:");
+	n = (uint32_t)num_in_base(s, strncasecmp(s, "0x", 2) ? 10 : 16, &end);
+	if (end == s)
+		return;
+	fact->vendor = n;
+	fact->has |= REPORT_HAS_VENDOR;
+}
+
 /* A text of ibv_wc_status_str(), ib_wc_status_msg() or of an event anywhere in the message. */
 static enum report_kind report_by_text(const char *text, struct report_fact *fact)
 {
@@ -444,6 +477,7 @@ static enum report_kind report_by_text(const char *text, struct report_fact *fac
 				     .has = REPORT_HAS_WC,
 				     .form = "a program",
 				     .wc = (uint32_t)wc};
+	report_vendor(text, fact);
 	return REPORT_COMPLETION;
 }
 
