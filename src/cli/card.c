@@ -142,9 +142,12 @@ static int event_after(const char *text, const char *word)
 
 int card_event_in_text(const char *text)
 {
-	int event = event_after(text, "event");
+	static const char *const words[] = {"event", "evt", "event_type"};
+	int event = -1;
 
-	return event >= 0 ? event : event_after(text, "evt");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && event < 0; i++)
+		event = event_after(text, words[i]);
+	return event;
 }
 
 /* ---- operations */

@@ -2,8 +2,8 @@
 /*
  * The forms in which programs and drivers report errors: a row each. Sources: the format strings of
  * UCX (ib_mlx5_log.c, ib_mlx5_dv.c, rc_verbs), NCCL (net_ib), perftest, SPDK, libfabric (rxm),
- * Open MPI (btl_openib), dapl, DPDK's mlx5, NVSHMEM, infiniband-diags, OpenSM, and of Linux'
- * mlx5_core, mlx5_ib, mlx4, mthca and Solaris' mcxnex, as real logs in tests/logs have them.
+ * Open MPI (btl_openib), dapl, DPDK's mlx5, NVSHMEM, infiniband-diags, OpenSM, Lustre, and of
+ * Linux' mlx5_core, mlx5_ib, mlx4, mthca and Solaris' mcxnex, as real logs in tests/logs have them.
  * decode.c calls it.
  */
 #include "cli/report.h"
@@ -157,6 +157,7 @@ static const struct form {
 	{"DPDK", "Unexpected CQE error", REPORT_COMPLETION,
 	 "Unexpected CQE error syndrome " HEX " CQN = " DEC " [A-Z]+ = " DEC, "sDQ", NULL},
 	{"SPDK", "CQ", REPORT_COMPLETION, "Error on CQ .*status: \\(" DEC "\\)", "W", NULL},
+	{"Lustre", "event type", REPORT_EVENT, "Async QP event type " DEC, "N", NULL},
 	{"SPDK", "async event", REPORT_EVENT, "Async event: *([A-Za-z].*)$", "e", NULL},
 	{"SPDK", "CQ error on", REPORT_COMPLETION, "CQ error on [A-Z].* \\(" DEC "\\): *[A-Za-z]",
 	 "W", NULL},
@@ -226,6 +227,8 @@ static const struct form {
 	 "error " DEC " \\([^)]*\\).*failed to "
 	 "((create|modify|register) (qp|cq|srq|ah|mr|memory region|memory))( |$)",
 	 "RF", NULL},
+	{"a program", "failed to ", REPORT_CALL,
+	 "failed to ((ibv|mlx5dv|rdma)_[a-z0-9_]+)[^:]{0,40}: *([A-Z][A-Za-z/ ]+)", "F.E", NULL},
 	{"a program", "failed to post", REPORT_CALL,
 	 "failed to (post a?n? ?(send|recv)).*(errno|error|rc|ret)[ =:]*-?" DEC, "F..R", NULL},
 	{"a program", " failed", REPORT_CALL,

@@ -1015,7 +1015,8 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
             (0x12, 0x8a): {'too short': {'SEND'}, 'REMOTE_READ': {'RDMA_READ', 'ATOMIC_FA'},
                            'aligned': {'ATOMIC_FA'}, 'does not allow WRITEs': {'RDMA_WRITE'}},
             (0x13, 0x88): {'lacks REMOTE_WRITE': {'RDMA_WRITE'}, 'lacks REMOTE_READ': {'RDMA_READ'},
-                           'lacks REMOTE_ATOMIC': {'ATOMIC_FA'}, 'rkey, address': {'RDMA_WRITE', 'RDMA_READ', 'ATOMIC_FA'}},
+                           'lacks REMOTE_ATOMIC': {'ATOMIC_FA'},
+                           'rkey, address': {'RDMA_WRITE', 'RDMA_READ', 'ATOMIC_FA'}},
             (0x16, 0x87): {'posts its receives': {'SEND'}, 'paging': {'RDMA_WRITE', 'RDMA_READ', 'ATOMIC_FA'}},
             (0x04, 0x33): {'LOCAL_WRITE': {'RDMA_READ', 'ATOMIC_FA', 'RECV'}},
             (0x01, 0x6a): {'the receive that it met': {'RECV'}}}
@@ -1023,7 +1024,8 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
             for opcode, name in operations.items():
                 if opcode is None and syndrome > 0x11:
                     continue  # a responder does not report them
-                row = f'00000000 0000{vendor:02x}{syndrome:02x} {opcode or 0:02x}000123 0000f6{"d2" if opcode else "e2"}'
+                kind = 'd2' if opcode else 'e2'
+                row = f'00000000 0000{vendor:02x}{syndrome:02x} {opcode or 0:02x}000123 0000f6{kind}'
                 m = self.parts(f'got completion with error:\n{row}\n')[0]['meanings'][0]
                 self.assertEqual(m['operation'], name)
                 self.assertNotIn('cause', m)
@@ -1056,17 +1058,35 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
             self.assertIn('0x1 0x2 0x3', m['numbers'])
             self.assertEqual('text' in m, name != 'LOCAL_PROT')
 
+    def test_events_in_the_words_of_programs(self):
+        for text, name in (
+                ('IB Async event on mlx5_0: GID table change on port 1', 'GID_CHANGE'),
+                ('IB Async event on mlx5_0: SRQ-attached QP 0xa9 was flushed', 'QP_LAST_WQE_REACHED'),
+                ('rdma.c:2249:x: *NOTICE*: Async event: port error', 'PORT_ERR'),
+                ('NET/IB : mlx5_0:1 Got non-fatal async event: port active(9)', 'PORT_ACTIVE'),
+                ('NET/IB : mlx5_0:1 unknown event type (18)', 'GID_CHANGE'),
+                ('nvmet_rdma: received IB QP event: last WQE reached (16)', 'QP_LAST_WQE_REACHED'),
+                ('iser: qp event QP access error (3)', 'QP_ACCESS_ERR'),
+                ('LNetError: 10.0.0.1@o2ib: Async QP event type 1', 'QP_FATAL'),
+                ('  event_type local catastrophic error (8), port 1', 'DEVICE_FATAL'),
+                ('Worker: Received context async event port error for context mlx5_10', 'PORT_ERR'),
+                ('Error number: 10 (IBV_EVENT_PORT_ERR)', 'PORT_ERR')):
+            m, = json.loads(self.ok('decode', '-j', stdin=text + '\n'))['meanings']
+            self.assertEqual((m['kind'], m['name']), ('event', name), text)
+
     def test_an_errno_or_its_text_is_the_same(self):
         for text in ('ibv_create_ah failed: Connection timed out', 'ibv_create_ah() failed, errno=110',
-                     'ibv_create_ah failed with ETIMEDOUT', 'Call to ibv_create_ah failed with error Connection timed out',
+                     'ibv_create_ah failed with ETIMEDOUT',
+                     'Call to ibv_create_ah failed with error Connection timed out',
                      'non-zero status: 110 ibv_create_ah failed', 'ibv_create_ah: Connection timed out(110)',
-                     'ibv_create_ah(dlid=1) for UD failed: Connection timed out', 'ibv_create_ah failed, error=-110'):
+                     'ibv_create_ah(dlid=1) for UD failed: Connection timed out', 'ibv_create_ah failed, error=-110',
+                     'Failed to ibv_create_ah: Connection timed out [110]'):
             m, = json.loads(self.ok('decode', '-j', stdin=text + '\n'))['meanings']
             self.assertEqual((m['kind'], m['name'], m['value']), ('failed call', 'ibv_create_ah', 110), text)
 
     def test_success_and_other_calls_are_no_failed_calls(self):
-        for text in ('ibv_create_ah failed: nothing of the kind', 'ibv_create_ah succeeded, ret=0', 'open failed: No such file',
-                     'ibv_poll_cq returned 0', 'RDMA_CM_EVENT_ESTABLISHED, status 0', 'x: ERR 9999: other',
+        for text in ('ibv_create_ah failed: nothing of the kind', 'ibv_create_ah succeeded, ret=0',
+                     'open failed: No such file', 'ibv_poll_cq returned 0', 'RDMA_CM_EVENT_ESTABLISHED, status 0', 'x: ERR 9999: other',
                      'an event: none', 'preventing port error', 'mlx5e_cq_error_event: port active'):
             r = self.run_('decode', stdin=text + '\n')
             self.assertEqual((r.returncode, r.stdout), (1, ''), text)
