@@ -236,6 +236,8 @@ static void on_text(void *ctx, char *text)
 		return;
 	}
 	end_of_join(d);
+	if (rank != SIZE_MAX && alone.kind == REPORT_PART && !d->looks)
+		d->looks = alone.about;
 	if (rank != SIZE_MAX && alone.waits && strlen(rest) < JOIN_MAX) {
 		snprintf(d->before, sizeof(d->before), "%s", rest);
 		d->held = alone;
@@ -243,8 +245,6 @@ static void on_text(void *ctx, char *text)
 		d->held_line = d->line;
 		d->holds = true;
 	} else if (rank != SIZE_MAX) {
-		if (alone.kind == REPORT_PART && !d->looks)
-			d->looks = alone.about;
 		tell_fact(d, &alone);
 	} else if (strlen(rest) < JOIN_MAX) {
 		snprintf(d->before, sizeof(d->before), "%s", rest);

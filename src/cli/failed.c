@@ -328,7 +328,9 @@ int explain_qp_error(struct json_object *list, uint8_t syndrome, const uint32_t 
 		explain_put(o, "text",
 			    "the driver prints the text of another error: the CQE syndrome counts");
 	if (!syndrome)
-		explain_put(o, "text", "the driver has no text for the CQE syndrome");
+		explain_put(o, "text",
+			    "the driver has no text for it: the CQE syndrome is 0x16, 0x22 or not "
+			    "documented");
 	snprintf(text, sizeof(text), "0x%x 0x%x 0x%x: vendor_err, hw_error, hw_type", numbers[0],
 		 numbers[1], numbers[2]);
 	explain_put(o, "numbers", text);

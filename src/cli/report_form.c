@@ -31,6 +31,7 @@
  *   n name of a command     c its opcode, hexadecimal  S its status   y the firmware's syndrome
  *   q QPN, hex   Q decimal  C CQN, hex   D decimal
  *   e text of an event      E text of strerror()       L link layer   . nothing
+ *   P "responder": a receive
  *   O operation             R errno, decimal           F a call       T the state it was to reach
  *   f a call that is known, where no errno is told
  *   u text of mlx5_ib for a CQE syndrome   h, i hexadecimal numbers beside it
@@ -121,10 +122,14 @@ static const struct form {
 	 "Error cqe on cqn " HEX ".* [a-z]*qn " HEX "(, opcode 0x[0-9a-f]+)?, *syndrome +" HEX
 	 ", *vendor syndrome " HEX,
 	 "Cq.sv", NULL},
+	{"mlx5_ib", "error cqe on cqn", REPORT_COMPLETION,
+	 "(requestor|responder) error cqe on cqn " HEX ".*[: ]syndrome " HEX
+	 ", *vendor syndrome " HEX,
+	 "PCsv", NULL},
+	{"mlx5_ib", "error cqe on cqn", REPORT_PART, "(requestor|responder) error cqe on cqn " HEX,
+	 ".C", "the line that precedes a completion with error", true},
 	{"mlx5_ib", "vendor syndrome 0x", REPORT_COMPLETION,
 	 "(^|[: ])syndrome " HEX ", *vendor syndrome " HEX, ".sv", NULL},
-	{"mlx5_ib", "error cqe on cqn", REPORT_PART, "(requestor|responder) error cqe on cqn " HEX,
-	 ".C", "the line that precedes a completion with error"},
 	{"mlx5_ib", ": QP ", REPORT_QP_ERROR,
 	 ": QP " DEC " error: ([A-Za-z ]+) \\(" HEX " " HEX " " HEX "\\)", "Quvhi", NULL},
 	{"mlx5_core", "CQ error on CQN", REPORT_CQ_ERROR,
@@ -392,6 +397,10 @@ static bool report_text(struct report_fact *fact, char role, const char *s, size
 		return failed_is_known(fact->command);
 	case 'O':
 		report_word(fact->op, sizeof(fact->op), s, n);
+		return true;
+	case 'P':
+		if (!strcasecmp(word, "responder"))
+			snprintf(fact->op, sizeof(fact->op), "RECV");
 		return true;
 	case 'T':
 		report_word(fact->state, sizeof(fact->state), s, n);

@@ -575,6 +575,16 @@ class Explain(Why):
                 ('0xd61c0b', 'card syndrome', 'CREATE_SQ')):
             self.assertEqual(self.names(word, kind), [name], word)
 
+    def test_a_whole_message(self):
+        for text, kind, name in (
+                ('Call to ibv_modify_qp failed with error Connection timed out', 'failed call', 'ibv_modify_qp'),
+                ('mlx5_0/1: QP 77 error: local protection error (0x3a 0x0 0x93)', 'QP error', 'LOCAL_PROT'),
+                ('CREATE_DCT(0x710) timeout. Will cause a leak of a command resource', 'command timeout', 'CREATE_DCT'),
+                ('umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110; Connection timed out', 'MAD error',
+                 'ETIMEDOUT'),
+                ('osm_vendor_bind: ERR 5426: Unable to register class 129 version 1', 'OpenSM error', '5426')):
+            self.assertEqual(self.names(text, kind), [name], text)
+
     def test_calls_have_their_errnos(self):
         for word in ('ibv_create_ah', 'create_ah', 'IBV_CREATE_AH'):
             found = [m for m in self.meanings(word) if m['kind'] == 'failed call']
@@ -1049,6 +1059,14 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
             self.assertEqual(found[0]['line'], 2 if names == ['RDMA_READ'] else 1, text)
         self.assertIn('DEALLOC_PD', self.ok('decode', stdin=first + refused))
 
+    def test_the_kernel_tells_receives_from_sends(self):
+        """mlx5_poll_one() writes "Requestor" or "Responder" in the line before the syndrome."""
+        for end, operation in (('Requestor', None), ('Responder', 'RECV')):
+            text = (f'infiniband mlx5_0: mlx5_poll_one:527:(pid 0): {end} error cqe on cqn 0x406:\n'
+                    'infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x1, vendor syndrome 0x6a\n')
+            m, = json.loads(self.ok('decode', '-j', stdin=text))['meanings']
+            self.assertEqual((m['name'], m.get('operation'), m['cqn']), ('LOCAL_LENGTH', operation, 0x406))
+
     def test_the_drivers_text_of_a_qp_error_may_be_of_another(self):
         """mlx5_ib_qp_err_syndrome() prints the text of a wc status for the CQE's syndrome of this number."""
         for text, name in (('local protection error', 'LOCAL_PROT'), ('invalid EE context number', 'LOCAL_ACCESS'),
@@ -1086,7 +1104,8 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
 
     def test_success_and_other_calls_are_no_failed_calls(self):
         for text in ('ibv_create_ah failed: nothing of the kind', 'ibv_create_ah succeeded, ret=0',
-                     'open failed: No such file', 'ibv_poll_cq returned 0', 'RDMA_CM_EVENT_ESTABLISHED, status 0', 'x: ERR 9999: other',
+                     'open failed: No such file', 'ibv_poll_cq returned 0', 'RDMA_CM_EVENT_ESTABLISHED, status 0',
+                     'x: ERR 9999: other',
                      'an event: none', 'preventing port error', 'mlx5e_cq_error_event: port active'):
             r = self.run_('decode', stdin=text + '\n')
             self.assertEqual((r.returncode, r.stdout), (1, ''), text)
