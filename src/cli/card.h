@@ -43,13 +43,32 @@ struct card_event {
 };
 extern const struct card_event card_events[];
 
+/* What a work request was, as far as causes depend on it. */
+enum card_op {
+	CARD_OP_SEND = 1,
+	CARD_OP_WRITE = 2,
+	CARD_OP_READ = 4,
+	CARD_OP_ATOMIC = 8,
+	CARD_OP_RECV = 16,
+	CARD_OP_IMM = 32, /* a WRITE that takes a receive */
+	CARD_OP_OTHER = 64,
+};
+
 /* Likely causes of a status, the most likely first. */
 struct card_step {
-	int wc;    /* enum ibv_wc_status */
-	bool roce; /* on Ethernet ports only */
+	int wc;           /* enum ibv_wc_status */
+	bool roce;        /* on Ethernet ports only */
+	unsigned int ops; /* enum card_op: of these only; 0: of all */
 	const char *cause, *next;
 };
 extern const struct card_step card_steps[];
+
+/* Other texts of events: of UCX, and of DCTs. */
+struct card_event_text {
+	int event;
+	const char *text;
+};
+extern const struct card_event_text card_event_texts[];
 
 /* The texts of ibv_wc_status_str() and, where they differ, of the kernel's ib_wc_status_msg(). */
 struct card_wc_text {
@@ -67,6 +86,11 @@ int card_wc_by_text(const char *text);
 /* The status whose text is somewhere in a message; -1. */
 int card_wc_in_text(const char *text);
 int card_event_by_text(const char *text);
+/* The event that the text begins with, or that it names after the word "event". -1: none. */
+int card_event_at_start(const char *text);
+int card_event_in_text(const char *text);
+/* enum card_op of a name of UCX or libmlx5 ("RDMA_READ", "CS"), 0 without a name. */
+unsigned int card_op_by_name(const char *name);
 /* 0: unknown */
 uint8_t card_health_by_text(const char *text);
 

@@ -283,9 +283,12 @@ static bool is_last_rows(const uint8_t *p, size_t n)
 /* vendor_err and the send queue's opcode are those of the card that wrote the CQE. */
 static void explain_error_cqe(struct json_object *o, const uint8_t *c)
 {
+	bool sent = LAYOUT_GET32(err_cqe, c, opcode) == CQE_REQ_ERR;
+	const char *op = sent ? wqe_opcode_name(LAYOUT_GET8(err_cqe, c, send_opcode)) : "RECV";
 	const struct explain_seen seen = {.has_vendor = true,
 					  .vendor_err = LAYOUT_GET8(err_cqe, c, vendor_err),
-					  .roce = true};
+					  .roce = true,
+					  .op = *op == '?' ? NULL : op};
 	struct json_object *means = json_object_new_array();
 
 	explain_cqe(means, LAYOUT_GET8(err_cqe, c, syndrome), &seen);

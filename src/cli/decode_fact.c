@@ -6,11 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/explain.h"
+#include "cli/failed.h"
 #include "cli/report.h"
 #include "fw/fw.h"
 #include "util/num.h"
-
-#define ERRNOS 134
+#include "wire/mad/mad.h"
+#include "wire/mad/names.h"
 
 static void put_numbers(struct json_object *list, size_t first, const struct report_fact *fact)
 {
@@ -29,7 +30,8 @@ static void completion(struct json_object *list, const struct report_fact *fact)
 {
 	const struct explain_seen seen = {.has_vendor = fact->has & REPORT_HAS_VENDOR,
 					  .vendor_err = fact->vendor,
-					  .roce = !(fact->has & REPORT_IB)};
+					  .roce = !(fact->has & REPORT_IB),
+					  .op = *fact->op ? fact->op : NULL};
 	struct json_object *o;
 
 	if (fact->has & REPORT_HAS_SYNDROME) {
@@ -95,14 +97,6 @@ static void command(struct json_object *list, const struct report_fact *fact)
 	syndrome(list, o, fact->fw);
 }
 
-static int errno_by_text(const char *text)
-{
-	for (int e = 1; e < ERRNOS; e++)
-		if (strerrorname_np(e) && !strcasecmp(text, strerrordesc_np(e)))
-			return e;
-	return 0;
-}
-
 /* UCX's "qp_modify 503": the number is the opcode. */
 static void devx_command(struct report_fact *fact)
 {
@@ -124,6 +118,8 @@ static const char *devx_means(const struct report_fact *fact, int err)
 	if (err == ETIMEDOUT || err == ECANCELED)
 		return "no answer of the firmware: it hangs or is being reset, see the kernel's "
 		       "log";
+	if (err == EPROTONOSUPPORT || err == EOPNOTSUPP)
+		return "this kernel's driver has no such method: it is older than the library";
 	if (fact->has & REPORT_HAS_FW)
 		return "syndrome 0: the kernel's driver refused it, and the firmware never saw it";
 	return "the command failed; the line does not tell whether the firmware saw it";
@@ -132,7 +128,7 @@ static const char *devx_means(const struct report_fact *fact, int err)
 static void devx(struct json_object *list, const struct report_fact *told)
 {
 	struct report_fact fact = *told;
-	int err = errno_by_text(fact.error);
+	int err = fact.has & REPORT_HAS_ERRNO ? (int)fact.err : failed_errno(fact.error);
 	struct json_object *o = explain_meaning(list, EXPLAIN_ERRNO, (uint64_t)err,
 						err ? strerrorname_np(err) : "?");
 
@@ -173,6 +169,25 @@ static void old_card(struct json_object *list, const struct report_fact *fact)
 		explain_wc_status(list, 2, NULL); /* LOC_QP_OP_ERR */
 }
 
+static void qp_error(struct json_object *list, const struct report_fact *fact)
+{
+	const uint32_t numbers[3] = {fact->vendor, fact->hw[0], fact->hw[1]};
+
+	explain_qp_error(list, (uint8_t)fact->syndrome, numbers);
+}
+
+static void mad(struct json_object *list, const struct report_fact *fact)
+{
+	const char *what = fact->has & REPORT_HAS_OPCODE
+				   ? mad_attr_name(MAD_CLASS_SUBN_LID, fact->opcode)
+				   : "";
+
+	/* A class is not told: the common statuses, and those of SA. */
+	if (!(fact->has & REPORT_HAS_STATUS) ||
+	    !explain_mad_status(list, MAD_CLASS_SA, (uint16_t)fact->status))
+		explain_mad_error(list, (int)fact->err, what, fact->text);
+}
+
 void decode_fact(struct json_object *list, const struct report_fact *fact)
 {
 	size_t first = json_object_array_length(list);
@@ -201,6 +216,25 @@ void decode_fact(struct json_object *list, const struct report_fact *fact)
 		break;
 	case REPORT_OLD_CARD:
 		old_card(list, fact);
+		break;
+	case REPORT_CALL:
+		explain_failed_call(list, fact->command, (int)fact->err, fact->state);
+		break;
+	case REPORT_TIMEOUT:
+		explain_timeout(list, fact->opcode, fact->command, fact->about != NULL);
+		break;
+	case REPORT_QP_ERROR:
+		qp_error(list, fact);
+		break;
+	case REPORT_CM:
+		explain_cm_event(list, fact->command,
+				 fact->has & REPORT_HAS_STATUS_OF_CM ? &fact->cm_status : NULL);
+		break;
+	case REPORT_MAD:
+		mad(list, fact);
+		break;
+	case REPORT_OPENSM:
+		explain_opensm(list, fact->command, fact->text);
 		break;
 	}
 	put_numbers(list, first, fact);

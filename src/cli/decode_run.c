@@ -31,10 +31,14 @@ struct decode {
 	/* the input */
 	const char *name, *looks;
 	unsigned int line;
-	char broken[JOIN_MAX]; /* the beginning of a message that the next line continues */
-	bool in_log;           /* it had a prefix */
-	char before[JOIN_MAX]; /* the last line, if no form matched */
-	bool more;             /* it does not end there */
+	char broken[JOIN_MAX];   /* the beginning of a message that the next line continues */
+	bool in_log;             /* it had a prefix */
+	char before[JOIN_MAX];   /* the last line, if no form matched */
+	bool more;               /* it does not end there */
+	struct report_fact held; /* of the line `before`, as the next line may tell more of it */
+	bool holds;
+	size_t held_rank;
+	unsigned int held_line;
 	int error;
 	size_t unknown_bytes;
 	unsigned int unknown_line;
@@ -145,11 +149,26 @@ static void print_part(struct decode *d, struct json_object *part)
 	}
 }
 
+/* No other line belongs to the one that is held. */
+static void end_of_hold(struct decode *d)
+{
+	unsigned int line = d->line;
+
+	if (!d->holds)
+		return;
+	d->holds = false;
+	d->before[0] = '\0';
+	d->line = d->held_line;
+	tell_fact(d, &d->held);
+	d->line = line;
+}
+
 static void on_block(void *ctx, const struct hex_block *b)
 {
 	struct decode *d = ctx;
 	struct json_object *list = json_object_new_array();
 
+	end_of_hold(d);
 	if (!decode_block(list, b, d->o.kind, d->o.opcode) && !d->unknown_bytes) {
 		d->unknown_bytes = b->n;
 		d->unknown_line = b->line;
@@ -182,6 +201,7 @@ static void end_of_join(struct decode *d)
 	size_t rank;
 	bool more;
 
+	end_of_hold(d);
 	if (d->more) {
 		snprintf(text, sizeof(text), "%s (0x0)", d->before);
 		if (report_match(d->o.forms, text, &fact, &rank, &more))
@@ -209,16 +229,22 @@ static void on_text(void *ctx, char *text)
 		rank = SIZE_MAX;
 	if (!d->looks)
 		d->looks = report_looks_like(d->o.forms, text);
-	if (joined_rank < rank) {
+	if (d->holds ? joined_rank + 1 == d->held_rank : joined_rank < rank) {
 		d->before[0] = '\0';
-		d->more = false;
+		d->more = d->holds = false;
 		tell_fact(d, &joined);
 		return;
 	}
 	end_of_join(d);
-	if (rank != SIZE_MAX) {
-		if (alone.kind == REPORT_PART && !d->looks)
-			d->looks = alone.about;
+	if (rank != SIZE_MAX && alone.kind == REPORT_PART && !d->looks)
+		d->looks = alone.about;
+	if (rank != SIZE_MAX && alone.waits && strlen(rest) < JOIN_MAX) {
+		snprintf(d->before, sizeof(d->before), "%s", rest);
+		d->held = alone;
+		d->held_rank = rank;
+		d->held_line = d->line;
+		d->holds = true;
+	} else if (rank != SIZE_MAX) {
 		tell_fact(d, &alone);
 	} else if (strlen(rest) < JOIN_MAX) {
 		snprintf(d->before, sizeof(d->before), "%s", rest);

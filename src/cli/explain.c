@@ -51,6 +51,12 @@ static const struct kind {
 	[EXPLAIN_HEALTH] = {"health syndrome"},
 	[EXPLAIN_CQ_ERROR] = {"CQ error syndrome"},
 	[EXPLAIN_OLD_CARD] = {"older card"},
+	[EXPLAIN_CALL] = {"failed call", true},
+	[EXPLAIN_TIMEOUT] = {"command timeout"},
+	[EXPLAIN_QP_ERROR] = {"QP error"},
+	[EXPLAIN_CM] = {"rdma_cm event", true},
+	[EXPLAIN_MAD_ERROR] = {"MAD error", true},
+	[EXPLAIN_OPENSM] = {"OpenSM error"},
 	[EXPLAIN_FIELD] = {"field"},
 	[EXPLAIN_LAYOUT] = {"layout"},
 	[EXPLAIN_CAUSE] = {"cause"},
@@ -146,6 +152,15 @@ static const struct explain_wc *wc_row(int wc)
 	return NULL;
 }
 
+/* `cause` is of all operations; with a known one, the likely causes of it are enough. */
+static void put_operation(struct json_object *o, const char *cause, const struct explain_seen *seen)
+{
+	if (seen && seen->op)
+		explain_put(o, "operation", seen->op);
+	else
+		explain_put(o, "cause", cause);
+}
+
 int explain_cqe(struct json_object *list, uint8_t syndrome, const struct explain_seen *seen)
 {
 	for (const struct explain_cqe *c = explain_cqes; c->means; c++) {
@@ -157,7 +172,7 @@ int explain_cqe(struct json_object *list, uint8_t syndrome, const struct explain
 			continue;
 		o = explain_meaning(list, EXPLAIN_CQE, syndrome, cqe_syndrome_name(syndrome));
 		explain_put(o, "means", c->means);
-		explain_put(o, "cause", c->cause);
+		put_operation(o, c->cause, seen);
 		snprintf(text, sizeof(text), "IBV_WC_%s (%d)", w ? w->name : "?", c->wc);
 		explain_put(o, "wc_status", text);
 		explain_put_vendor_errs(o, syndrome, seen);
@@ -200,7 +215,7 @@ int explain_wc_status(struct json_object *list, int wc, const struct explain_see
 	explain_put(o, "means", w->means);
 	for (const struct explain_cqe *c = explain_cqes; c->means; c++)
 		if (c->wc == wc) {
-			explain_put(o, "cause", c->cause);
+			put_operation(o, c->cause, seen);
 			snprintf(text, sizeof(text), "%s (0x%x)", cqe_syndrome_name(c->syndrome),
 				 c->syndrome);
 			explain_put(o, "cqe_syndrome", text);

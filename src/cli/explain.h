@@ -21,11 +21,17 @@ enum explain_kind {
 	EXPLAIN_WC,
 	EXPLAIN_ERRNO,
 	EXPLAIN_OPCODE,
-	EXPLAIN_CARD,     /* syndrome of a card's firmware */
-	EXPLAIN_EVENT,    /* asynchronous event */
-	EXPLAIN_HEALTH,   /* of a card */
-	EXPLAIN_CQ_ERROR, /* syndrome of the event CQ_ERROR */
-	EXPLAIN_OLD_CARD, /* a completion of a card before mlx5 */
+	EXPLAIN_CARD,      /* syndrome of a card's firmware */
+	EXPLAIN_EVENT,     /* asynchronous event */
+	EXPLAIN_HEALTH,    /* of a card */
+	EXPLAIN_CQ_ERROR,  /* syndrome of the event CQ_ERROR */
+	EXPLAIN_OLD_CARD,  /* a completion of a card before mlx5 */
+	EXPLAIN_CALL,      /* a failed call of verbs or rdma_cm */
+	EXPLAIN_TIMEOUT,   /* a command that the firmware did not answer */
+	EXPLAIN_QP_ERROR,  /* the error state of a QP */
+	EXPLAIN_CM,        /* event of rdma_cm */
+	EXPLAIN_MAD_ERROR, /* a MAD that failed, without a status */
+	EXPLAIN_OPENSM,
 	EXPLAIN_FIELD,
 	EXPLAIN_LAYOUT,
 	EXPLAIN_CAUSE, /* words of softhca's traces and summaries; it has no number */
@@ -35,7 +41,8 @@ enum explain_kind {
 struct explain_seen {
 	bool has_vendor;
 	uint32_t vendor_err;
-	bool roce; /* the port is Ethernet */
+	bool roce;      /* the port is Ethernet */
+	const char *op; /* name of the operation, or NULL */
 };
 
 /* Each adds its meanings to `list` and returns their number. */

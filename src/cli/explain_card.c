@@ -24,6 +24,21 @@ static void list_text(struct json_object *list, const char *text)
 	json_object_array_add(list, json_object_new_string(text));
 }
 
+/* Can the operation that was seen fail for this reason? */
+static bool is_of(const struct eng_failure *f, const struct explain_seen *seen)
+{
+	unsigned int op = seen ? card_op_by_name(seen->op) : 0;
+
+	if (!op || !f->of)
+		return true;
+	for (const char *s = f->of; *s; s += strspn(s, " ")) {
+		if (card_op_by_name(s) & op)
+			return true;
+		s += strcspn(s, " ");
+	}
+	return false;
+}
+
 /* softhca's own reasons for this syndrome, or for one vendor_err of it. */
 static void list_ours(struct json_object *list, uint8_t syndrome, const struct explain_seen *seen)
 {
@@ -31,7 +46,8 @@ static void list_ours(struct json_object *list, uint8_t syndrome, const struct e
 	char text[TEXT];
 
 	for (unsigned int n = 0; (f = eng_failure_at(n)); n++) {
-		if (f->syndrome != syndrome || (seen && f->vendor_err != seen->vendor_err))
+		if (f->syndrome != syndrome || (seen && f->vendor_err != seen->vendor_err) ||
+		    !is_of(f, seen))
 			continue;
 		snprintf(text, sizeof(text), "0x%02x on softhca: %s", f->vendor_err, f->text);
 		list_text(list, text);
@@ -80,10 +96,12 @@ void explain_put_vendor_errs(struct json_object *o, uint8_t syndrome,
 void explain_put_steps(struct json_object *o, int wc, const struct explain_seen *seen)
 {
 	struct json_object *list = json_object_new_array();
+	unsigned int op = seen ? card_op_by_name(seen->op) : 0;
 	char text[TEXT];
 
 	for (const struct card_step *s = card_steps; s->cause; s++) {
-		if (s->wc != wc || (s->roce && seen && !seen->roce))
+		if (s->wc != wc || (s->roce && seen && !seen->roce) ||
+		    (op && s->ops && !(op & s->ops)))
 			continue;
 		snprintf(text, sizeof(text), "%zu. %s. Next: %s",
 			 json_object_array_length(list) + 1, s->cause, s->next);

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/cli.h"
+#include "cli/decode.h"
 #include "cli/explain.h"
+#include "cli/failed.h"
+#include "cli/report.h"
 #include "super/program.h"
 #include "util/num.h"
 
@@ -16,9 +19,10 @@ static int unknown(const char *word, bool number, uint64_t n)
 
 	explain_suggest(word, like, sizeof(like));
 	if (number && n > UINT16_MAX)
-		prog_fail("explain: %s is no syndrome of softhca, and of cards no public one: the "
-			  "command status beside it says more",
-			  word);
+		prog_fail(
+			"explain: %s is not a softhca syndrome and is not known from public logs: "
+			"the command status beside it says more",
+			word);
 	else if (*like)
 		prog_fail("explain: '%s' is unknown; like it: %s", word, like);
 	else
@@ -29,6 +33,23 @@ static int unknown(const char *word, bool number, uint64_t n)
 static void list_word(void *ctx, const char *kind, const char *word)
 {
 	printf("%-20s %s\n", kind, word);
+}
+
+/* A whole message, as a log has it. */
+static int by_message(struct json_object *list, const char *text)
+{
+	size_t n = json_object_array_length(list), rank;
+	struct report_forms *forms;
+	struct report_fact fact;
+	bool more;
+
+	if (!strchr(text, ' '))
+		return 0;
+	forms = report_forms_create();
+	if (forms && report_match(forms, text, &fact, &rank, &more))
+		decode_fact(list, &fact);
+	report_forms_destroy(forms);
+	return (int)(json_object_array_length(list) - n);
 }
 
 int cli_explain(struct cli_options *o)
@@ -49,7 +70,9 @@ int cli_explain(struct cli_options *o)
 		errno = 0;
 		n = num_in_base(word, strncasecmp(word, "0x", 2) ? 10 : 16, &end);
 		number = isdigit((unsigned char)*word) && !*end && !errno;
-		if (!(number ? explain_by_number(list, n) : explain_by_name(list, word)))
+		if (!(number ? explain_by_number(list, n) + explain_failed_word(list, word)
+			     : explain_by_name(list, word)) &&
+		    !by_message(list, word))
 			r = unknown(word, number, n);
 	}
 	if (json_object_array_length(list) && o->json)

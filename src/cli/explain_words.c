@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/card.h"
+#include "cli/failed.h"
 #include "engine/engine.h"
 #include "fw/fw.h"
 #include "wire/ib_event.h"
@@ -161,12 +162,15 @@ static int explain_cause(struct json_object *list, const char *word)
 
 int explain_word(struct json_object *list, const char *word)
 {
-	int wc = card_wc_by_text(word), event = card_event_by_text(word), found = 0;
+	int wc = card_wc_by_text(word), event = card_event_at_start(word), found = 0;
 
 	if (wc >= 0)
 		found += explain_wc_status(list, wc, NULL);
 	if (event >= 0)
 		found += explain_event(list, event);
+	else if (card_event_in_text(word) >= 0)
+		found += explain_event(list, card_event_in_text(word));
+	found += explain_failed_word(list, word);
 	if (card_health_by_text(word))
 		found += explain_health(list, card_health_by_text(word));
 	for (const struct explain_status *s = explain_statuses; s->means; s++)
@@ -215,6 +219,7 @@ void explain_each_word(void (*f)(void *ctx, const char *kind, const char *word),
 	uint16_t op;
 
 	each_of_codes(f, ctx);
+	failed_each_word(f, ctx);
 	for (const struct card_wc_text *w = card_wc_texts; w->text; w++)
 		f(ctx, "text of a wc status", w->text);
 	for (const struct card_syndrome *s = card_syndromes; s->says; s++) {

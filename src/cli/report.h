@@ -41,6 +41,12 @@ enum report_kind {
 	REPORT_CQ_ERROR,   /* event of a CQ */
 	REPORT_HEALTH,     /* of the firmware */
 	REPORT_OLD_CARD,   /* a completion with error, from a card older than mlx5 */
+	REPORT_CALL,       /* a failed call of verbs or rdma_cm */
+	REPORT_TIMEOUT,    /* a command without an answer */
+	REPORT_QP_ERROR,   /* "QP N error" of mlx5_ib */
+	REPORT_CM,         /* event of rdma_cm */
+	REPORT_MAD,        /* a MAD that failed */
+	REPORT_OPENSM,     /* "ERR 3118" of OpenSM's log */
 	REPORT_PART,       /* detail of a message explained elsewhere: nothing to explain */
 };
 
@@ -54,6 +60,8 @@ enum report_flag {
 	REPORT_HAS_QPN = 1 << 6,
 	REPORT_HAS_CQN = 1 << 7,
 	REPORT_HAS_OPCODE = 1 << 8,
+	REPORT_HAS_ERRNO = 1 << 10,
+	REPORT_HAS_STATUS_OF_CM = 1 << 11,
 	REPORT_IB = 1 << 9, /* the port is InfiniBand: RoCE is not the cause */
 };
 
@@ -62,9 +70,15 @@ struct report_fact {
 	unsigned int has; /* enum report_flag */
 	const char *form; /* the library that wrote the message: "UCX" */
 	uint32_t wc, syndrome, vendor, status, fw, event, qpn, cqn, opcode;
-	char command[64];  /* name of the command, or "" */
+	uint32_t err, hw[2]; /* errno; the second and third number of REPORT_QP_ERROR */
+	int cm_status;
+	char command[64];  /* name of the command, call or event, code of OpenSM; or "" */
 	char error[64];    /* text of strerror(), or "" */
+	char op[32];       /* name of the operation of a completion, or "" */
+	char state[8];     /* that modify_qp was to reach, or "" */
+	char text[160];    /* path of a MAD, or the message of OpenSM; or "" */
 	const char *about; /* of REPORT_OLD_CARD and REPORT_PART: what it is */
+	bool waits;        /* the next line may tell more of this completion */
 };
 
 struct report_forms;

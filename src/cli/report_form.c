@@ -2,8 +2,9 @@
 /*
  * The forms in which programs and drivers report errors: a row each. Sources: the format strings of
  * UCX (ib_mlx5_log.c, ib_mlx5_dv.c, rc_verbs), NCCL (net_ib), perftest, SPDK, libfabric (rxm),
- * Open MPI (btl_openib), dapl, DPDK's mlx5, and of Linux' mlx5_core, mlx5_ib, mlx4, mthca and
- * Solaris' mcxnex, as real logs in tests/logs have them. decode.c calls it.
+ * Open MPI (btl_openib), dapl, DPDK's mlx5, NVSHMEM, infiniband-diags, OpenSM, Lustre, and of
+ * Linux' mlx5_core, mlx5_ib, mlx4, mthca and Solaris' mcxnex, as real logs in tests/logs have them.
+ * decode.c calls it.
  */
 #include "cli/report.h"
 
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/card.h"
+#include "cli/failed.h"
 #include "util/cleanup.h"
 #include "util/num.h"
 
@@ -29,6 +31,13 @@
  *   n name of a command     c its opcode, hexadecimal  S its status   y the firmware's syndrome
  *   q QPN, hex   Q decimal  C CQN, hex   D decimal
  *   e text of an event      E text of strerror()       L link layer   . nothing
+ *   P "responder": a receive
+ *   O operation             R errno, decimal           F a call       T the state it was to reach
+ *   f a call that is known, where no errno is told
+ *   u text of mlx5_ib for a CQE syndrome   h, i hexadecimal numbers beside it
+ *   m event of rdma_cm      Z its status    k code of OpenSM   g text   A attribute of a SMP
+ * A form of calls without F has the name of the call in `about`. With `waits`, the next line may
+ * tell more, and the form that takes both lines is a row before it.
  */
 static const struct form {
 	const char *whose;
@@ -36,6 +45,7 @@ static const struct form {
 	enum report_kind kind;
 	const char *pattern, *roles;
 	const char *about;
+	bool waits;
 } forms[] = {
 	/* ---- commands of the driver */
 	{"mlx5_core", "op_mod", REPORT_COMMAND,
@@ -47,14 +57,36 @@ static const struct form {
 	 "status *[a-z .()]*\\(" HEX "\\),? *syndrome[ :=]*\\(?" HEX, "Sy", NULL},
 	{"mlx5_core", "op_mod", REPORT_COMMAND,
 	 "([A-Z0-9_]+) ?\\(" HEX "\\) *op_mod ?\\(0x[0-9a-f]+\\) *failed$", "nc", NULL},
+	{"mlx5_core", "after timeout", REPORT_TIMEOUT,
+	 "([A-Z0-9_]+) ?\\(" HEX "\\) *(Async, *)?recovered after timeout", "nc", "recovered"},
+	{"mlx5_core", "time", REPORT_TIMEOUT,
+	 "([A-Z0-9_]+) ?\\(" HEX
+	 "\\) *(Async, *)?(timeout|canceled on out of queue timeout)([. ]|$)",
+	 "nc", NULL},
+	{"mlx5_core", "No done completion", REPORT_TIMEOUT,
+	 "([A-Z0-9_]+) ?\\(" HEX "\\) *No done completion", "nc", NULL},
 	/* ---- UCX */
+	{"NVSHMEM", "mlx5dv_devx", REPORT_DEVX,
+	 "status: *" DEC " +Error in mlx5dv_devx_([a-z_]+) for ([A-Z0-9_]+) with syndrome "
+	 "(0x)?([0-9a-f]+)",
+	 "Rnx.y", NULL},
 	{"UCX", "mlx5dv_devx", REPORT_DEVX,
-	 "mlx5dv_devx_([a-z_]+)\\(([A-Za-z0-9_]*)[^)]*\\) failed( on [^ ,]+)?, *syndrome "
+	 "mlx5dv_devx_([a-z_]+)\\((opcode=0x)?([A-Za-z0-9_]*)[^)]*\\) failed( on [^ ,]+)?, "
+	 "*syndrome "
 	 "(0x)?([0-9a-f]+)(: *(.*))?$",
-	 "nx..y.E", NULL},
+	 "n.x..y.E", NULL},
 	{"UCX", "mlx5dv_devx", REPORT_DEVX,
 	 "mlx5dv_devx_([a-z_]+)\\(([A-Za-z0-9_]*)[^)]*\\) failed: *(.*)$", "nxE", NULL},
+	{"UCX", "synd 0x", REPORT_COMPLETION,
+	 "/(IB|RoCE) \\(synd " HEX " vend " HEX " hw_synd [^)]*\\).* QP " HEX
+	 " wqe\\[[0-9]+\\]: ([A-Z_]+)",
+	 "LsvqO", NULL},
+	{"UCX", "hw_synd", REPORT_COMPLETION, "/(IB|RoCE) \\(synd " HEX " vend " HEX, "Lsv", NULL,
+	 true},
 	{"UCX", "synd 0x", REPORT_COMPLETION, "/(IB|RoCE) \\(synd " HEX " vend " HEX, "Lsv", NULL},
+	{"UCX", "synd 0x", REPORT_COMPLETION,
+	 "QP " HEX " wqe\\[[0-9]+\\]: .*\\(synd " HEX " vend " HEX "\\) opcode ([A-Z_]+)", "qsvO",
+	 NULL},
 	{"UCX", "completion with error on qp", REPORT_COMPLETION,
 	 "completion with error on qp " HEX ": ([A-Za-z ]+) syndrome " HEX, "qtv", NULL},
 	{"UCX", "vendor_err 0x", REPORT_COMPLETION,
@@ -63,10 +95,18 @@ static const struct form {
 	 "completion with error: ([A-Za-z ]+), vendor_err " HEX, "tv", NULL},
 	{"UCX", "completion with error: ", REPORT_COMPLETION,
 	 "UCX +ERROR Send completion with error: ([A-Za-z ]+)$", "t", NULL},
+	{"UCX", "async event on", REPORT_EVENT, "async event on [^ :]+: *([A-Za-z].*)$", "e", NULL},
 	/* ---- NCCL */
 	{"NCCL", "vendor err", REPORT_COMPLETION,
 	 "Got completion .*(status *= *|error )" DEC ",? *opcode.* len.* vendor err " DEC, ".WV",
 	 NULL},
+	{"NCCL", "unknown event type", REPORT_EVENT, "NET/.* unknown event type \\(" DEC "\\)", "N",
+	 NULL},
+	{"NCCL", "Call to ", REPORT_CALL,
+	 "Call to ([a-z0-9]+_[a-z0-9_]+) failed with (error )?(([0-9]+) )?([A-Z][a-z/ A-Z]+)"
+	 "(.*next state ([A-Z]+))?",
+	 "F..RE.T", NULL},
+	{"NCCL", "Call to ", REPORT_CALL, "Call to (ibv_[a-z0-9_]+) failed *$", "F", NULL},
 	{"NCCL", "async event", REPORT_EVENT, "Got async event *: *([A-Za-z_ ]+)", "e", NULL},
 	{"NCCL", "async fatal event", REPORT_EVENT, "async fatal event[^:]*: *([A-Za-z_ ]+)", "e",
 	 NULL},
@@ -82,12 +122,16 @@ static const struct form {
 	 "Error cqe on cqn " HEX ".* [a-z]*qn " HEX "(, opcode 0x[0-9a-f]+)?, *syndrome +" HEX
 	 ", *vendor syndrome " HEX,
 	 "Cq.sv", NULL},
+	{"mlx5_ib", "error cqe on cqn", REPORT_COMPLETION,
+	 "(requestor|responder) error cqe on cqn " HEX ".*[: ]syndrome " HEX
+	 ", *vendor syndrome " HEX,
+	 "PCsv", NULL},
+	{"mlx5_ib", "error cqe on cqn", REPORT_PART, "(requestor|responder) error cqe on cqn " HEX,
+	 ".C", "the line that precedes a completion with error", true},
 	{"mlx5_ib", "vendor syndrome 0x", REPORT_COMPLETION,
 	 "(^|[: ])syndrome " HEX ", *vendor syndrome " HEX, ".sv", NULL},
-	{"mlx5_ib", "error cqe on cqn", REPORT_PART, "(requestor|responder) error cqe on cqn " HEX,
-	 ".C", "the line that precedes a completion with error"},
-	{"mlx5_ib", ": QP ", REPORT_COMPLETION,
-	 ": QP " DEC " error: ([A-Za-z ]+) \\(" HEX " 0x[0-9a-f]+ 0x[0-9a-f]+\\)", "Qtv", NULL},
+	{"mlx5_ib", ": QP ", REPORT_QP_ERROR,
+	 ": QP " DEC " error: ([A-Za-z ]+) \\(" HEX " " HEX " " HEX "\\)", "Quvhi", NULL},
 	{"mlx5_core", "CQ error on CQN", REPORT_CQ_ERROR,
 	 "CQ error on CQN " HEX ", *syndrome? " HEX, "Cs", NULL},
 	{"mlx5_core", "cq_error_event", REPORT_PART, "cq_error_event: cqn=" HEX, "C",
@@ -118,6 +162,8 @@ static const struct form {
 	{"DPDK", "Unexpected CQE error", REPORT_COMPLETION,
 	 "Unexpected CQE error syndrome " HEX " CQN = " DEC " [A-Z]+ = " DEC, "sDQ", NULL},
 	{"SPDK", "CQ", REPORT_COMPLETION, "Error on CQ .*status: \\(" DEC "\\)", "W", NULL},
+	{"Lustre", "event type", REPORT_EVENT, "Async QP event type " DEC, "N", NULL},
+	{"SPDK", "async event", REPORT_EVENT, "Async event: *([A-Za-z].*)$", "e", NULL},
 	{"SPDK", "CQ error on", REPORT_COMPLETION, "CQ error on [A-Z].* \\(" DEC "\\): *[A-Za-z]",
 	 "W", NULL},
 	{"dapl", "DTO completion ERR", REPORT_COMPLETION,
@@ -129,6 +175,70 @@ static const struct form {
 	 "with status .* status number " DEC " for wr_id", "W", NULL},
 	{"libfabric", "prov_err", REPORT_COMPLETION, "prov_err: *[a-z A-Z]+\\(" DEC "\\)", "W",
 	 NULL},
+	/* ---- MADs */
+	{"OpenSM", "ERR ", REPORT_OPENSM, "[a-z_0-9]+: ERR ([0-9A-F]{4}): *(.*)$", "kg", NULL},
+	{"infiniband-diags", "bad status", REPORT_MAD,
+	 "umad \\((.*) Attr " HEX "(:[0-9a-f]+)?\\) bad status " DEC, "gA.R", NULL},
+	{"infiniband-diags", "recv failed", REPORT_MAD, "_do_madrpc: recv failed: ([A-Z].*)$", "E",
+	 NULL},
+	{"infiniband-diags", "madrpc failed", REPORT_MAD,
+	 "mad_rpc[a-z_]*: _do_madrpc failed; dport \\((.*)\\)", "g", NULL},
+	{"infiniband-diags", "error status", REPORT_MAD,
+	 "MAD completed with error status " HEX "; dport \\((.*)\\)", "Sg", NULL},
+	/* ---- rdma_cm */
+	{"a program", "RDMA_CM_EVENT_", REPORT_CM,
+	 "RDMA_CM_EVENT_([A-Z_]+)[^A-Za-z]*[a-z ]*(error|status)[^0-9-]{0,24}(-?[0-9]+)", "m.Z",
+	 NULL},
+	{"a program", "RDMA_CM_EVENT_", REPORT_CM, "RDMA_CM_EVENT_([A-Z_]+)", "m", NULL},
+	/* ---- failed calls */
+	{"NVSHMEM", "non-zero status", REPORT_CALL,
+	 "non-zero status: *" DEC " +((ibv|mlx5dv)_[a-z0-9_]+) failed", "RF", NULL},
+	{"NVSHMEM", "NULL value", REPORT_CALL, "NULL value +Unable to create ah", "",
+	 "ibv_create_ah"},
+	{"a program", "modify", REPORT_CALL,
+	 "ibv_modify_qp *\\([A-Za-z0-9_ ]+, *(INIT|RTR|RTS)\\) failed *: *([A-Z][A-Za-z/ ]+)", "TE",
+	 "ibv_modify_qp"},
+	{"a program", "modify", REPORT_CALL,
+	 "(failed to modify|error modifying) ([A-Z]+ )?QP( state)?( ([0-9]+))? to "
+	 "(INIT|RTR|RTS).*: "
+	 "*([A-Z][A-Za-z/ ]+)",
+	 "....QTE", "ibv_modify_qp"},
+	{"a program", "modify", REPORT_CALL,
+	 "(failed to modify|error modifying) ([A-Z]+ )?QP( state)?( ([0-9]+))? to (INIT|RTR|RTS) "
+	 "*$",
+	 "....QT", "ibv_modify_qp"},
+	{"a program", " failed", REPORT_CALL,
+	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+) ?(\\([^)]*\\))?[^:]{0,60} failed *[^:]{0,40}: "
+	 "*([A-Z][A-Za-z/ ]+)",
+	 "F..E", NULL},
+	{"a program", " failed with E", REPORT_CALL,
+	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+) ?(\\([^)]*\\))? failed with (E[A-Z0-9]+)", "F..E", NULL},
+	{"a program", "_", REPORT_CALL,
+	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+): *([A-Z][A-Za-z/ ]+) ?\\(-?" DEC "\\)", "F.ER", NULL},
+	{"a program", "fail", REPORT_CALL,
+	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+)[^:=]{0,80}fail[a-z]*[^=]{0,40}(error|errno|error_code|err|"
+	 "ret|rc|status) *[=:(] *-?" DEC,
+	 "F..R", NULL},
+	{"a program", "failed to", REPORT_CALL,
+	 "errno: ([A-Z][A-Za-z/ ]+)\\) *failed to "
+	 "((create|modify|register) (qp|cq|srq|ah|mr|memory region|memory))( |$)",
+	 "EF", NULL},
+	{"a program", "failed to", REPORT_CALL,
+	 "failed to ((create|modify|register) (qp|cq|srq|ah|mr|memory region|memory))( "
+	 "[^:]{0,40})?: "
+	 "*([A-Z][A-Za-z/ ]+)",
+	 "F...E", NULL},
+	{"a program", "failed to", REPORT_CALL,
+	 "error " DEC " \\([^)]*\\).*failed to "
+	 "((create|modify|register) (qp|cq|srq|ah|mr|memory region|memory))( |$)",
+	 "RF", NULL},
+	{"a program", "failed to ", REPORT_CALL,
+	 "failed to ((ibv|mlx5dv|rdma)_[a-z0-9_]+)[^:]{0,40}: *([A-Z][A-Za-z/ ]+)", "F.E", NULL},
+	{"a program", "failed to post", REPORT_CALL,
+	 "failed to (post a?n? ?(send|recv)).*(errno|error|rc|ret)[ =:]*-?" DEC, "F..R", NULL},
+	{"a program", " failed", REPORT_CALL,
+	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+) ?(\\([^)]*\\))? failed *([.!,].*)?$", "f", NULL},
+	{"rpcrdma", "/0x", REPORT_COMPLETION, ": *([a-z ]+) \\(" DEC "/" HEX "\\)", "tWv", NULL},
 	/* ---- in general */
 	{"a program", "vend", REPORT_COMPLETION,
 	 "synd(rome)?[ =:]+" HEX ",? *vend(or)?([_ ](err|synd(rome)?))*[ =:]+" HEX, ".s....v",
@@ -147,6 +257,7 @@ static const struct look {
 } looks[] = {
 	{"mlx5_core|mlx5_ib|infiniband mlx",
 	 "lines of the mlx5 driver without an error that I know"},
+	{"osm_|: ERR [0-9A-F]{4}:|OpenSM", "a log of OpenSM without an error that I know"},
 	{"UCX +[A-Z]+", "a log of UCX without an error of a completion or command"},
 	{"NCCL (INFO|WARN|TRACE)", "a log of NCCL without an error of a completion"},
 	{"libfabric:", "a log of libfabric without an error of a completion"},
@@ -223,7 +334,22 @@ static const struct role {
 	{'C', 16, offsetof(struct report_fact, cqn), REPORT_HAS_CQN},
 	{'D', 10, offsetof(struct report_fact, cqn), REPORT_HAS_CQN},
 	{'N', 10, offsetof(struct report_fact, event), REPORT_HAS_EVENT},
+	{'R', 10, offsetof(struct report_fact, err), REPORT_HAS_ERRNO},
+	{'h', 16, offsetof(struct report_fact, hw[0]), 0},
+	{'i', 16, offsetof(struct report_fact, hw[1]), 0},
+	{'A', 16, offsetof(struct report_fact, opcode), REPORT_HAS_OPCODE},
 };
+
+static bool report_errno(struct report_fact *fact)
+{
+	int err = failed_errno(fact->error);
+
+	if (!err)
+		return false;
+	fact->err = (uint32_t)err;
+	fact->has |= REPORT_HAS_ERRNO;
+	return true;
+}
 
 /* False: the group cannot be what its role says, so the message is another one. */
 static bool report_text(struct report_fact *fact, char role, const char *s, size_t n)
@@ -246,7 +372,7 @@ static bool report_text(struct report_fact *fact, char role, const char *s, size
 			fact->has |= fact->syndrome ? REPORT_HAS_SYNDROME : 0;
 			return true;
 		}
-		number = card_event_by_text(word);
+		number = card_event_at_start(word);
 		fact->event = (uint32_t)number;
 		fact->has |= REPORT_HAS_EVENT;
 		return number >= 0;
@@ -262,7 +388,40 @@ static bool report_text(struct report_fact *fact, char role, const char *s, size
 		return true;
 	case 'E':
 		report_word(fact->error, sizeof(fact->error), s, n);
+		return fact->kind == REPORT_DEVX || report_errno(fact);
+	case 'F':
+		failed_call_name(word, fact->command, sizeof(fact->command));
 		return true;
+	case 'f':
+		failed_call_name(word, fact->command, sizeof(fact->command));
+		return failed_is_known(fact->command);
+	case 'O':
+		report_word(fact->op, sizeof(fact->op), s, n);
+		return true;
+	case 'P':
+		if (!strcasecmp(word, "responder"))
+			snprintf(fact->op, sizeof(fact->op), "RECV");
+		return true;
+	case 'T':
+		report_word(fact->state, sizeof(fact->state), s, n);
+		return true;
+	case 'u':
+		number = card_wc_by_text(word);
+		fact->syndrome = number > 0 ? (uint32_t)number : 0;
+		return true;
+	case 'm':
+		report_word(fact->command, sizeof(fact->command), s, n);
+		return failed_is_cm_error(fact->command);
+	case 'Z':
+		fact->cm_status = (int)strtol(word, NULL, 10);
+		fact->has |= REPORT_HAS_STATUS_OF_CM;
+		return true;
+	case 'k':
+		report_word(fact->command, sizeof(fact->command), s, n);
+		return true;
+	case 'g':
+		report_word(fact->text, sizeof(fact->text), s, n);
+		return fact->kind != REPORT_OPENSM || failed_is_opensm(fact->command, fact->text);
 	case 'L':
 		fact->has |= !strcasecmp(word, "IB") ? REPORT_IB : 0;
 		return true;
@@ -294,17 +453,43 @@ static bool report_groups(struct report_fact *fact, const char *text, const char
 	return true;
 }
 
-/* A text of ibv_wc_status_str() or ib_wc_status_msg() anywhere in the message. */
-static enum report_kind report_wc_text(const char *text, struct report_fact *fact)
+/* "vendor_err 0x81" or "vendor_err=129" anywhere in the message. */
+static void report_vendor(const char *text, struct report_fact *fact)
 {
-	int wc = card_wc_in_text(text);
+	const char *s = strcasestr(text, "vendor_err");
+	const char *end;
+	uint32_t n;
 
+	if (!s)
+		return;
+	s += strlen("vendor_err");
+	s += strspn(s, " =:");
+	n = (uint32_t)num_in_base(s, strncasecmp(s, "0x", 2) ? 10 : 16, &end);
+	if (end == s)
+		return;
+	fact->vendor = n;
+	fact->has |= REPORT_HAS_VENDOR;
+}
+
+/* A text of ibv_wc_status_str(), ib_wc_status_msg() or of an event anywhere in the message. */
+static enum report_kind report_by_text(const char *text, struct report_fact *fact)
+{
+	int wc = card_wc_in_text(text), event = wc > 0 ? -1 : card_event_in_text(text);
+
+	if (event >= 0) {
+		*fact = (struct report_fact){.kind = REPORT_EVENT,
+					     .has = REPORT_HAS_EVENT,
+					     .form = "a program",
+					     .event = (uint32_t)event};
+		return REPORT_EVENT;
+	}
 	if (wc <= 0)
 		return REPORT_NOTHING;
 	*fact = (struct report_fact){.kind = REPORT_COMPLETION,
 				     .has = REPORT_HAS_WC,
 				     .form = "a program",
 				     .wc = (uint32_t)wc};
+	report_vendor(text, fact);
 	return REPORT_COMPLETION;
 }
 
@@ -320,8 +505,12 @@ enum report_kind report_match(const struct report_forms *f, const char *text,
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		if (!strcasestr(text, forms[i].key) || regexec(&f->form[i], text, GROUPS, m, 0))
 			continue;
-		*fact = (struct report_fact){
-			.kind = forms[i].kind, .form = forms[i].whose, .about = forms[i].about};
+		*fact = (struct report_fact){.kind = forms[i].kind,
+					     .form = forms[i].whose,
+					     .about = forms[i].about,
+					     .waits = forms[i].waits};
+		if (fact->kind == REPORT_CALL && fact->about)
+			snprintf(fact->command, sizeof(fact->command), "%s", fact->about);
 		if (!report_groups(fact, text, forms[i].roles, m))
 			continue;
 		*rank = i;
@@ -329,7 +518,7 @@ enum report_kind report_match(const struct report_forms *f, const char *text,
 	}
 	*more = strcasestr(text, "syndrome") && !regexec(&f->more, text, 0, NULL, 0);
 	(*rank)--;
-	return report_wc_text(text, fact);
+	return report_by_text(text, fact);
 }
 
 const char *report_looks_like(const struct report_forms *f, const char *text)

@@ -88,6 +88,20 @@ void report_reader_destroy(struct report_reader *r)
 	free(r);
 }
 
+/* "ibv_reg_mr failed: " is the message itself, not a host and its unit. */
+static bool is_message(const char *prefix, size_t n)
+{
+	static const char *const ends[] = {" failed: ", " error: "};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		size_t len = strlen(ends[i]);
+
+		if (n >= len && !strncasecmp(prefix + n - len, ends[i], len))
+			return true;
+	}
+	return false;
+}
+
 /* Removes one prefix. `date`: a date was removed before. */
 static bool strip_one(const struct report_reader *r, char **text, bool *date)
 {
@@ -105,6 +119,8 @@ static bool strip_one(const struct report_reader *r, char **text, bool *date)
 		if (p->first ? !strchr(p->first, c) : !isalnum((unsigned char)c))
 			continue;
 		if (regexec(&r->prefix[i], start, 2, m, 0) || !m[0].rm_eo)
+			continue;
+		if (p->flags & AFTER_DATE && is_message(start, (size_t)m[0].rm_eo))
 			continue;
 		*text = start + (p->flags & KEEP ? m[1].rm_so : m[0].rm_eo);
 		*date = p->flags & IS_DATE;

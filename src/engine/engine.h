@@ -166,6 +166,7 @@ struct eng_failure {
 	uint8_t syndrome;
 	uint8_t vendor_err;
 	const char *text;
+	const char *of; /* the operations that can fail so, with blanks between; NULL: any */
 };
 /* Row `n` of the table, counted from 0; NULL after the last. */
 const struct eng_failure *eng_failure_at(unsigned int n);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """softhca trace, explain and decode."""
+import errno
 import json
 import os
 import re
@@ -543,7 +544,9 @@ class Explain(Why):
             r = self.run_('explain', '--', word)
             self.assertEqual((r.returncode, r.stdout), (1, ''), r)
             self.assertRegex(r.stderr, r'\Asofthca: explain: [^\n]+\n\Z')
-        self.assertIn('no syndrome of softhca', self.run_('explain', '0x88f348').stderr)
+        for word in ('0x88f348', '0x99999'):
+            self.assertIn('is not a softhca syndrome and is not known from public logs',
+                          self.run_('explain', word).stderr)
 
     def names(self, word, kind):
         return [m['name'] for m in self.meanings(word) if m['kind'] == kind]
@@ -559,9 +562,44 @@ class Explain(Why):
                 ('IBV_EVENT_QP_FATAL', 'event', 'QP_FATAL'), ('IB_EVENT_PORT_ERR', 'event', 'PORT_ERR'),
                 ('local work queue catastrophic error', 'event', 'QP_FATAL'),
                 ('QP access error', 'event', 'QP_ACCESS_ERR'),
+                ('GID table change', 'event', 'GID_CHANGE'), ('Async event: port error', 'event', 'PORT_ERR'),
+                ('IB Async event on mlx5_0: GID table change on port 1', 'event', 'GID_CHANGE'),
+                ('port error(10)', 'event', 'PORT_ERR'), ('DCT access error', 'event', 'QP_ACCESS_ERR'),
+                ('SRQ-attached QP 0xa9 was flushed', 'event', 'QP_LAST_WQE_REACHED'),
+                ('RDMA_CM_EVENT_REJECTED', 'rdma_cm event', 'REJECTED'), ('ADDR_ERROR', 'rdma_cm event', 'ADDR_ERROR'),
+                ('5426', 'OpenSM error', '5426'), ('2E10', 'OpenSM error', '2E10'),
+                ('ERR 3118', 'OpenSM error', '3118'), ('0x93', 'QP error', 'LOCAL_PROT'), ('0x95', 'QP error', '?'),
+                ('0xd6', 'vendor_err', 'LOCAL_QP_OP'), ('0x29e0df', 'card syndrome', 'INIT2RTR_QP'),
+                ('0x45d3a4', 'card syndrome', 'CREATE_MKEY'), ('0x823f8d', 'card syndrome', 'INIT2RTR_QP'),
                 ('High temperature', 'health syndrome', 'High temperature'),
                 ('0xd61c0b', 'card syndrome', 'CREATE_SQ')):
             self.assertEqual(self.names(word, kind), [name], word)
+
+    def test_a_whole_message(self):
+        for text, kind, name in (
+                ('Call to ibv_modify_qp failed with error Connection timed out', 'failed call', 'ibv_modify_qp'),
+                ('mlx5_0/1: QP 77 error: local protection error (0x3a 0x0 0x93)', 'QP error', 'LOCAL_PROT'),
+                ('CREATE_DCT(0x710) timeout. Will cause a leak of a command resource', 'command timeout', 'CREATE_DCT'),
+                ('umad (DR path slid 0; dlid 0; 0,1 Attr 0x11:0) bad status 110; Connection timed out', 'MAD error',
+                 'ETIMEDOUT'),
+                ('osm_vendor_bind: ERR 5426: Unable to register class 129 version 1', 'OpenSM error', '5426')):
+            self.assertEqual(self.names(text, kind), [name], text)
+
+    def test_calls_have_their_errnos(self):
+        for word in ('ibv_create_ah', 'create_ah', 'IBV_CREATE_AH'):
+            found = [m for m in self.meanings(word) if m['kind'] == 'failed call']
+            self.assertEqual({m['name'] for m in found}, {'ibv_create_ah'}, word)
+            self.assertLessEqual({errno.ETIMEDOUT, errno.ENETUNREACH, errno.EINVAL}, {m['value'] for m in found})
+            self.assertTrue(all(' Next: ' in x for m in found for x in m['likely']))
+        self.assertEqual({m['name'] for m in self.meanings('ibv_reg_mr_iova2')}, {'ibv_reg_mr'})
+
+    def test_every_word_of_what_fails_is_explained(self):
+        kinds = {'failed call', 'rdma_cm event', 'OpenSM error'}
+        words = [x.rsplit(maxsplit=1) for x in self.ok('explain', '--list').splitlines()]
+        words = [(kind, word) for kind, word in words if kind in kinds]
+        self.assertEqual({kind for kind, _ in words}, kinds)
+        for kind, word in words:
+            self.assertIn(kind, {m['kind'] for m in self.meanings(word)}, word)
 
     def test_texts_of_libibverbs(self):
         """The text that libibverbs has for each status and event finds that status or event."""
@@ -979,6 +1017,98 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
             p.stdin.close()
             p.stdout.read()
         self.assertEqual(p.returncode, 0)
+
+    def test_causes_are_those_of_the_operation(self):
+        """A completion's operation and syndrome together say what can have happened."""
+        operations = {0x0a: 'SEND', 0x08: 'RDMA_WRITE', 0x10: 'RDMA_READ', 0x12: 'ATOMIC_FA', None: 'RECV'}
+        told = {  # by the syndrome: a word of a cause, and the operations that it is for
+            (0x12, 0x8a): {'too short': {'SEND'}, 'REMOTE_READ': {'RDMA_READ', 'ATOMIC_FA'},
+                           'aligned': {'ATOMIC_FA'}, 'does not allow WRITEs': {'RDMA_WRITE'}},
+            (0x13, 0x88): {'lacks REMOTE_WRITE': {'RDMA_WRITE'}, 'lacks REMOTE_READ': {'RDMA_READ'},
+                           'lacks REMOTE_ATOMIC': {'ATOMIC_FA'},
+                           'rkey, address': {'RDMA_WRITE', 'RDMA_READ', 'ATOMIC_FA'}},
+            (0x16, 0x87): {'posts its receives': {'SEND'}, 'paging': {'RDMA_WRITE', 'RDMA_READ', 'ATOMIC_FA'}},
+            (0x04, 0x33): {'LOCAL_WRITE': {'RDMA_READ', 'ATOMIC_FA', 'RECV'}},
+            (0x01, 0x6a): {'the receive that it met': {'RECV'}}}
+        for (syndrome, vendor), causes in told.items():
+            for opcode, name in operations.items():
+                if opcode is None and syndrome > 0x11:
+                    continue  # a responder does not report them
+                kind = 'd2' if opcode else 'e2'
+                row = f'00000000 0000{vendor:02x}{syndrome:02x} {opcode or 0:02x}000123 0000f6{kind}'
+                m = self.parts(f'got completion with error:\n{row}\n')[0]['meanings'][0]
+                self.assertEqual(m['operation'], name)
+                self.assertNotIn('cause', m)
+                for text, of in causes.items():
+                    self.assertEqual(text in ' '.join(m['likely'] + m.get('vendor_err', [])), name in of,
+                                     (row, name, text, m))
+
+    def test_two_lines_of_one_completion(self):
+        """UCX writes the operation in a second line; without it, the first is explained as it is."""
+        first = '[h:1:0:1] ib_mlx5_log.c:139  Remote access on mlx5_0:1/IB (synd 0x13 vend 0x88 hw_synd 0/0)\n'
+        second = '[h:1:0:1] ib_mlx5_log.c:139  RC QP 0x2802 wqe[0]: RDMA_READ s-- [rva 0x1 rkey 0x2]\n'
+        refused = 'x: DEALLOC_PD(0x801) op_mod(0x0) failed, status bad resource state(0x9), syndrome (0x31b635)\n'
+        dump = 'got completion with error:\n' + '00000000 00000000 00000000 00000000\n' * 3
+        dump += '00000000 00008114 0a006214 0000f6d2\n'
+        for text, names in ((first + second, ['RDMA_READ']), (first, [None]), (first + 'nothing\n' + second, [None]),
+                            (first + first + second, [None, 'RDMA_READ']), (first + refused, [None]),
+                            (first + dump + second, [None])):
+            found = [m for m in json.loads(self.ok('decode', '-j', stdin=text))['meanings']
+                     if m['name'] == 'REMOTE_ACCESS']
+            self.assertEqual([m.get('operation') for m in found], names, text)
+            self.assertEqual(found[0]['line'], 2 if names == ['RDMA_READ'] else 1, text)
+        self.assertIn('DEALLOC_PD', self.ok('decode', stdin=first + refused))
+
+    def test_the_kernel_tells_receives_from_sends(self):
+        """mlx5_poll_one() writes "Requestor" or "Responder" in the line before the syndrome."""
+        for end, operation in (('Requestor', None), ('Responder', 'RECV')):
+            text = (f'infiniband mlx5_0: mlx5_poll_one:527:(pid 0): {end} error cqe on cqn 0x406:\n'
+                    'infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x1, vendor syndrome 0x6a\n')
+            m, = json.loads(self.ok('decode', '-j', stdin=text))['meanings']
+            self.assertEqual((m['name'], m.get('operation'), m['cqn']), ('LOCAL_LENGTH', operation, 0x406))
+
+    def test_the_drivers_text_of_a_qp_error_may_be_of_another(self):
+        """mlx5_ib_qp_err_syndrome() prints the text of a wc status for the CQE's syndrome of this number."""
+        for text, name in (('local protection error', 'LOCAL_PROT'), ('invalid EE context number', 'LOCAL_ACCESS'),
+                           ('fatal error', 'REMOTE_ACCESS'), ('unrecognized status', '?')):
+            m, = json.loads(self.ok('decode', '-j', stdin=f'mlx5_0/1: QP 77 error: {text} (0x1 0x2 0x3)\n'))['meanings']
+            self.assertEqual((m['kind'], m['name'], m['qpn']), ('QP error', name, 77))
+            self.assertIn('0x1 0x2 0x3', m['numbers'])
+            self.assertEqual('text' in m, name != 'LOCAL_PROT')
+
+    def test_events_in_the_words_of_programs(self):
+        for text, name in (
+                ('IB Async event on mlx5_0: GID table change on port 1', 'GID_CHANGE'),
+                ('IB Async event on mlx5_0: SRQ-attached QP 0xa9 was flushed', 'QP_LAST_WQE_REACHED'),
+                ('rdma.c:2249:x: *NOTICE*: Async event: port error', 'PORT_ERR'),
+                ('NET/IB : mlx5_0:1 Got non-fatal async event: port active(9)', 'PORT_ACTIVE'),
+                ('NET/IB : mlx5_0:1 unknown event type (18)', 'GID_CHANGE'),
+                ('nvmet_rdma: received IB QP event: last WQE reached (16)', 'QP_LAST_WQE_REACHED'),
+                ('iser: qp event QP access error (3)', 'QP_ACCESS_ERR'),
+                ('LNetError: 10.0.0.1@o2ib: Async QP event type 1', 'QP_FATAL'),
+                ('  event_type local catastrophic error (8), port 1', 'DEVICE_FATAL'),
+                ('Worker: Received context async event port error for context mlx5_10', 'PORT_ERR'),
+                ('Error number: 10 (IBV_EVENT_PORT_ERR)', 'PORT_ERR')):
+            m, = json.loads(self.ok('decode', '-j', stdin=text + '\n'))['meanings']
+            self.assertEqual((m['kind'], m['name']), ('event', name), text)
+
+    def test_an_errno_or_its_text_is_the_same(self):
+        for text in ('ibv_create_ah failed: Connection timed out', 'ibv_create_ah() failed, errno=110',
+                     'ibv_create_ah failed with ETIMEDOUT',
+                     'Call to ibv_create_ah failed with error Connection timed out',
+                     'non-zero status: 110 ibv_create_ah failed', 'ibv_create_ah: Connection timed out(110)',
+                     'ibv_create_ah(dlid=1) for UD failed: Connection timed out', 'ibv_create_ah failed, error=-110',
+                     'Failed to ibv_create_ah: Connection timed out [110]'):
+            m, = json.loads(self.ok('decode', '-j', stdin=text + '\n'))['meanings']
+            self.assertEqual((m['kind'], m['name'], m['value']), ('failed call', 'ibv_create_ah', 110), text)
+
+    def test_success_and_other_calls_are_no_failed_calls(self):
+        for text in ('ibv_create_ah failed: nothing of the kind', 'ibv_create_ah succeeded, ret=0',
+                     'open failed: No such file', 'ibv_poll_cq returned 0', 'RDMA_CM_EVENT_ESTABLISHED, status 0',
+                     'x: ERR 9999: other',
+                     'an event: none', 'preventing port error', 'mlx5e_cq_error_event: port active'):
+            r = self.run_('decode', stdin=text + '\n')
+            self.assertEqual((r.returncode, r.stdout), (1, ''), text)
 
     def test_files_lines_and_counts(self):
         paths = [os.path.join(self.dir, n) for n in ('a', 'b')]
