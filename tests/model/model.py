@@ -201,7 +201,7 @@ class Model(Transport):
         cq.armed = 'any' if not a.get('sol') or cq.armed == 'any' else 'sol'
 
     @rule('arming below the limit raises the event at once',
-          'inferred from "drops below" of man ibv_modify_srq: rxe_srq.c and rdmavt look when a receive is taken')
+          'inferred from uDAPL (dat_srq_set_lw), which says so: rxe_srq.c and rdmavt look when a receive is taken')
     def do_limit(self, a, _):
         """IBA 10.2.9.2, 11.2.3.3. Arming below the limit: mlx5 raises the event at once."""
         srq = self.get(a['s'])
