@@ -664,6 +664,7 @@ class Transport:
         return SUCCESS
 
     @rule('a window of type 2 that is bound to this QP', 'card mw2_inv', 'card mw2_inv_other', 'card mw2_send_inv')
+    @rule('one that is not bound is refused, also if a SEND has invalidated it', 'inferred from mw2_zero, and IBA o10-37.2.40')
     @rule('another tag is refused', 'card mw2_inv_key', 'card mw2_send_inv_wrong')
     @rule('a SEND does not invalidate one of type 1', 'card mw2_send_inv_wrong')
     @rule('LOCAL_INV does (MW_BIND otherwise)', 'inferred from set_umr_control_seg() of libmlx5: no QPN is compared')
