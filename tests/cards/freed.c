@@ -2,7 +2,6 @@
 /* Memory that its program frees or unmaps while a region over it lives: the adapter keeps it. */
 #include "cards.h"
 
-#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -187,7 +186,6 @@ void freed_group(void)
 {
 	static const enum op ops[] = {WRITE, READ, FAA};
 
-	mallopt(M_MMAP_THRESHOLD, LARGE); /* stays: larger blocks are always mapped */
 	for (enum way way = UNMAPPED; way < WAYS; way++) {
 		for (size_t i = 0; i < COUNT(ops); i++)
 			remote(way, ops[i]);

@@ -12,6 +12,7 @@
 #include "cards.h"
 
 #include <infiniband/mlx5dv.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -132,6 +133,8 @@ int main(int argc, char **argv)
 {
 	int c;
 
+	/* Large blocks stay mappings, whatever has been freed before group freed. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	while ((c = getopt(argc, argv, "rsp:")) != -1) {
 		rows |= c == 'r';
 		sources |= c == 's';
