@@ -66,12 +66,14 @@ class Model(Transport):
     @staticmethod
     @rule('RC alone numbers packets that both ends show; the send queue must be idle', 'IBA 9.7.1',
           'linux rxe_req.c update_wqe_psn()')
+    @rule('in ERR they show what had been sent and had come before', 'card ref_psn', 'card ref_part', 'card own_range')
     def psns(q):
-        """Packet numbers of a connected QP in order: IBA 9.7.1, 11.2.5.3."""
-        if q.type != 'RC' or q.state not in (RTR, RTS):
+        """Packet numbers of a connected QP in order: IBA 9.7.1, 11.2.5.3; of one that failed, if they are known."""
+        if q.type != 'RC' or q.state not in (RTR, RTS, ERR):
             return ''
-        sq = f'{q.sq_psn:06x}' if q.state == RTS and not q.sq else '?'
-        return f' {sq} {q.rq_psn:06x}' if q.rq_psn is not None else f' {sq} ?'
+        sq_known, rq_known = q.known if q.state == ERR else (q.state == RTS and not q.sq, True)
+        sq = f'{q.sq_psn:06x}' if sq_known else '?'
+        return f' {sq} {q.rq_psn:06x}' if rq_known and q.rq_psn is not None else f' {sq} ?'
 
     @books
     def waits(self):
@@ -160,7 +162,7 @@ class Model(Transport):
             a['q'], type=a['type'], pd=a.get('p'), scq=a['c'], rcq=a.get('d'), srq=a.get('s'),
             x=a.get('x'), all=a.get('all', 0), key=a.get('key'), state=RESET, sq=[], rq=[], dest='',
             rights='', qkey=0, mtu=4096, retry=0, rnr=0, reads=0, sq_psn=0, rq_psn=0, said=False,
-            began=False, groups=set(), nolb=a.get('nolb', 0))
+            known=(False, False), began=False, groups=set(), nolb=a.get('nolb', 0))
 
     @rule('a QP in a multicast group: EBUSY', 'linux uverbs_std_types_qp.c uverbs_free_qp()')
     def do_destroy(self, a, _):
@@ -381,11 +383,13 @@ class Model(Transport):
     @rule('QP_LAST_WQE_REACHED of an XRC target',
           'inferred from RC: the kernel makes it with an SRQ (create_xrc_tgt_qp() of mlx5)')
     @rule('a DC target does not leave its state', 'linux qp.c mlx5_ib_modify_dct()')
-    def fail(self, q):
+    def fail(self, q, answered=True):
         """To ERR: IBA 10.3.1.5. All that is posted is flushed, in order."""
         if q.type == 'DCT':
             return
         was, q.state = q.state, ERR
+        if was != ERR:  # how many of the requests behind had been sent, nobody knows
+            q.known = answered and was == RTS and not q.sq, was in (RTR, RTS)
         self.flush_sends(q)
         self.flush_receives(q)
         if was != ERR and (q.srq or q.type == 'XT'):

@@ -142,19 +142,19 @@ class Transport:
             q.sq.pop(0)
             self.sent(q, wr, status)
         if status != SUCCESS:
-            self.send_error(q)
+            self.send_error(q, status not in (RETRY_EXC, RNR_EXC))
         return True
 
     @rule('RC, XRC and DC: ERR', 'card own_lkey', 'card ref_key')
     @rule('UD goes to SQE, where receiving goes on', 'IBA 10.3.1.6', 'IBA figure 124')
     @rule('UC goes to SQE', 'IBA 10.3.1.6', 'IBA figure 124')
-    def send_error(self, q):
+    def send_error(self, q, answered):
         """IBA 10.3.1.6: UC and UD go to SQE, where receiving goes on; others to ERR."""
         if q.type in ('UC', 'UD'):
             q.state = SQE
             self.flush_sends(q)
         else:
-            self.fail(q)
+            self.fail(q, answered)
 
     @staticmethod
     @books
