@@ -51,7 +51,7 @@ FAMILIES = [
     Family('random', 'BUILD/tests/oracle/oracle_random', [], ['-r'], lane='abi'),
     Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES,
            lane='ucma'),
-    *(Family('cards-' + group, 'BUILD/tests/cards/cards', ['-r', group], ['-r', '-p', '5', group], lane='cards')
+    *(Family('cards-' + group, 'BUILD/tests/cards/cards', ['-r', group], ['-r', '-p', '10', group], lane='cards')
       for group in CARDS),
     Family('umad', 'BUILD/tests/oracle/umad/oracle_umad', [], [], ADDRESSES, lane='umad'),
     # no answers of the kernel's adapter: what softhca does in the machine, beside what is wanted
@@ -166,7 +166,7 @@ def compare(family, out, explained):
 
 
 def run(build, families, out):
-    explained = Explained(HERE + '/explained', TREE + '/tests/cards/README.md')
+    explained = Explained(HERE + '/explained', os.path.join(TREE, 'tests/cards/README.md'))
     start = time.monotonic()
     kernel = start_kernel(build, families, out)
     try:
