@@ -673,7 +673,9 @@ class Transport:
     @rule('one that is not bound is refused, also if a SEND has invalidated it', 'inferred from mw2_zero, and IBA o10-37.2.40')
     @rule('another tag is refused', 'card mw2_inv_key', 'card mw2_send_inv_wrong')
     @rule('a SEND does not invalidate one of type 1', 'card mw2_send_inv_wrong')
-    @rule('LOCAL_INV does (MW_BIND otherwise)', 'inferred from set_umr_control_seg() of libmlx5: no QPN is compared')
+    @rule('LOCAL_INV does (MW_BIND otherwise)',
+          'inferred from mlx5dv_wr_post(3): it unbinds keys of no QP, and a window of type 1 is one; IBA o10-37.2.26 and '
+          'rxe_check_invalidate_mw() refuse type 1')
     def invalidate(self, q, w, tag, error):
         """
         IBA 10.6.7.3: a window of type 2 that is bound to this QP. LOCAL_INV unbinds one of
