@@ -68,7 +68,7 @@ def kind(sources, known):
     def one(source):
         word, rest = split(source)
         if word == 'card':
-            return 5 if known[rest].startswith('inferred') else 0
+            return 5 if re.search(r'(^|; )inferred( from .*)?$', known[rest]) else 0
         return {'linux': 1, 'rdma-core': 2, 'man': 3, 'IBA': 4, 'inferred': 5}[word]
     return min(map(one, sources))
 

@@ -70,8 +70,10 @@ class Transport:
     @rule('a window of type 1 serves every QP of its domain', 'card mw1_other_qp')
     @rule('one of type 2 the QP that bound it', 'card mw2_other_qp')
     @rule('the tag must be the present one', 'card mw1_rebind', 'card mw2_low_byte')
-    @rule('what a window leads to is looked at when it is used', 'card win_large')
-    @rule("a window that writes needs the region's LOCAL_WRITE when it is used", 'card win_atomic')
+    @rule('what a window leads to is looked at when it is used',
+          'inferred: that it is not when it is bound is measured (card win_large)')
+    @rule("a window that writes needs the region's LOCAL_WRITE when it is used",
+          'inferred: that it does not when it is bound is measured (card win_atomic)')
     @rule('a region that is gone, or moved to another domain, below a window: refused', 'inferred from regions')
     def remote(self, key, off, n, q, pd, right):
         """And a requester this remote one? IBA 10.6.3.2, 10.6.7.2 (windows; 2B: one QP's only)."""
@@ -106,7 +108,8 @@ class Transport:
         ok = inside > 0 and self.remote(wr['rkey'], wr['ra'], inside, q, pd, RIGHT[wr['op']])
         return inside if ok else 0
 
-    @rule('both PSNs advance by the packets before the failure', 'card ref_psn', 'card own_range')
+    @rule('SQ_PSN advances by the packets before the failure', 'card ref_part')
+    @rule('RQ_PSN, too', 'inferred from SQ_PSN')
     def landed(self, q, to, n):
         """So many packets have come before the one that is refused."""
         if q.type != 'UC':
@@ -213,7 +216,8 @@ class Transport:
 
     @rule('an opcode that the transport lacks: LOC_QP_OP; one that invalidates nothing: MW_BIND', 'card ud_opcode')
     @rule('a datagram longer than the MTU: LOC_LEN', 'card ud_long')
-    @rule('a datagram and a UC message succeed when they have left', 'card ud_no_receive', 'card ud_qpn')
+    @rule('a datagram succeeds when it has left', 'card ud_no_receive', 'card ud_qpn')
+    @rule('so does a UC message', 'linux rxe_comp.c rxe_completer()')
     @rule('DROP, no answer: RETRY_EXC', 'card dead_state', 'card rc_to_ud')
     @rule('SQ_PSN counts unanswered packets, too', 'card ref_psn')
     @rule('WAIT, no receive: RNR_EXC, but with rnr_retry 7 it waits', 'card ref_rnr',
@@ -259,7 +263,7 @@ class Transport:
 
     @rule('a wrong local key, LOC_PROT: the whole packets before it are sent', 'card own_range')
     @rule('of UC, too', 'inferred from RC')
-    @rule('a datagram is one packet: nothing is sent', 'linux rxe_req.c rxe_requester()', 'card own_lkey')
+    @rule('a datagram is one packet: nothing is sent', 'linux rxe_req.c rxe_requester()')
     def cut(self, q, wr):
         """
         A local key is wrong: the whole packets before it are sent (measured on ConnectX-5 and -6).
@@ -613,7 +617,7 @@ class Transport:
     @rule('no receive: lost', 'card ud_no_receive')
     @rule('too short, LOC_LEN: lost, and the receive is used again', 'card ud_short')
     @rule('of an SRQ it is used, and the QP fails', 'linux rxe_resp.c rxe_responder()')
-    @rule('a wrong key fails the receive and the QP', 'linux rxe_resp.c rxe_responder()', 'card recv_key')
+    @rule('a wrong key fails the receive and the QP', 'linux rxe_resp.c rxe_responder()')
     @rule('a datagram to its own QP has left before it arrives', "inferred: known to the engine's author")
     def arrive(self, q, to, wr, data):
         """40 bytes of a GRH come first; without one they are undefined."""
@@ -670,12 +674,13 @@ class Transport:
         return SUCCESS
 
     @rule('a window of type 2 that is bound to this QP', 'card mw2_inv', 'card mw2_inv_other', 'card mw2_send_inv')
-    @rule('one that is not bound is refused, also if a SEND has invalidated it', 'inferred from mw2_zero, and IBA o10-37.2.40')
+    @rule('one that is not bound is refused, also if a SEND has invalidated it',
+          'inferred from mw2_zero, and IBA o10-37.2.40')
     @rule('another tag is refused', 'card mw2_inv_key', 'card mw2_send_inv_wrong')
     @rule('a SEND does not invalidate one of type 1', 'card mw2_send_inv_wrong')
     @rule('LOCAL_INV does (MW_BIND otherwise)',
-          'inferred from mlx5dv_wr_post(3): it unbinds keys of no QP, and a window of type 1 is one; IBA o10-37.2.26 and '
-          'rxe_check_invalidate_mw() refuse type 1')
+          'inferred from mlx5dv_wr_post(3): it unbinds keys of no QP, and a window of type 1 is one; IBA o10-37.2.26 '
+          'and rxe_check_invalidate_mw() refuse type 1')
     def invalidate(self, q, w, tag, error):
         """
         IBA 10.6.7.3: a window of type 2 that is bound to this QP. LOCAL_INV unbinds one of
