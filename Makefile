@@ -81,7 +81,7 @@ install: deps configured
 # Its name while `make` built the tests, too.
 install-program: install
 
-ORACLE = tests/abi/abi tests/abi/files tests/ucma/ucma_rows tests/oracle/oracle_random tests/oracle/umad/oracle_umad tests/oracle/libown_ptracer.so
+ORACLE = tests/abi/abi tests/abi/files tests/ucma/ucma_rows tests/oracle/oracle_random tests/oracle/umad/oracle_umad tests/cards/cards tests/oracle/libown_ptracer.so
 
 uninstall: build
 	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))

@@ -398,6 +398,23 @@ static void test_send_with_invalidate(void **state)
 	assert_memory_equal(p->b->mem, p->a->mem, 16);
 }
 
+/* What a SEND has invalidated is not bound any more, although the key still has its QP's number. */
+static void test_a_window_is_invalidated_once(void **state)
+{
+	struct t_pair *p = *state;
+	struct hw_mkey *mk = t_indirect_key(p->t, p->t->pd[1], PRM_MKC_KLM, 4);
+	struct umr u = bind_to(0x77, p->b->qpn, p->b->key, p->b->mem, 128), out = unbind();
+	uint32_t at;
+
+	mk->en_rinval = 1;
+	LAYOUT_SET(mkc, mk->mkc, en_rinval, 1);
+	changed(p->b, mk->key, &u, HEAD + 64);
+	send_inval(p, mk->key, &at);
+	t_expect_done(p->a, MLX5_OPCODE_SEND_INVAL, at);
+	t_received(p->b, MLX5_CQE_RESP_SEND_INV, 16, 0);
+	t_expect_error(p->b, MLX5_CQE_REQ_ERR, BIND, change(p->b, mk->key, &out, HEAD));
+}
+
 /*
  * The receiver's CQ is locked (its owner is stopped): the key is invalidated once, and the message
  * delivered later.
@@ -453,6 +470,7 @@ int main(void)
 		T(test_a_list_by_pointer),
 		T(test_rights_of_a_region),
 		T(test_send_with_invalidate),
+		T(test_a_window_is_invalidated_once),
 		T(test_an_invalidate_that_has_to_wait),
 		T(test_a_region_cannot_be_invalidated),
 	};

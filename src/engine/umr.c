@@ -84,10 +84,11 @@ static enum eng_why check_key(const struct eng_run *r, const struct hw_mkey *mk,
 	/*
 	 * libmlx5 sets the bit for LOCAL_INV and, with the same bytes, for a bind of length 0
 	 * (set_umr_control_seg()). An unbound window belongs to no QP: then the bind is an error by
-	 * IBA o10-37.2.40 (rxe_check_bind_mw()). mlx5dv's keys are usable by any QP.
+	 * IBA o10-37.2.40 (rxe_check_bind_mw()). A SEND with invalidate leaves the QP's number in
+	 * the key. mlx5dv's keys are usable by any QP.
 	 */
-	if (LAYOUT_GET(wqe_umr, u, check_qpn) && mk->qpn != r->qpn &&
-	    (is_free || mk->qpn != 0xffffff))
+	if (LAYOUT_GET(wqe_umr, u, check_qpn) &&
+	    (is_free || (mk->qpn != r->qpn && mk->qpn != 0xffffff)))
 		return ENG_W_BIND_KEY;
 	if (is_free ? LAYOUT_GET(wqe_umr, u, fail_if_free)
 		    : LAYOUT_GET(wqe_umr, u, fail_if_not_free))

@@ -232,7 +232,7 @@ void calls_group(void)
 	handles();
 	sizes();
 	types();
-	if (ad.mlx5) {
+	if (ad.mlx5 && !for_oracle) {
 		inline_data(1004, true);
 		inline_data(1005, false);
 	}

@@ -43,7 +43,8 @@ struct adapter {
 	bool ethernet, mlx5;
 };
 extern struct adapter ad;
-extern int patience; /* seconds */
+extern int patience;    /* seconds */
+extern bool for_oracle; /* -r */
 
 /* ---- what is said */
 

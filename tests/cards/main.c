@@ -3,7 +3,7 @@
  * Compares this machine's first adapter with what was measured on cards.
  *
  *   cards [-r] [-s] [-p SECONDS] [GROUP...]   all groups, or these
- *   -r  print rows for tests/oracle: the fact and its variant, a tab, what is seen here
+ *   -r  print rows for tests/oracle: the fact and its variant, a tab, what is seen here; no XRC
  *   -s  print each fact's source as well
  *   -p SECONDS  wait so long for what does not come; 120, which only a hang reaches
  *
@@ -18,7 +18,8 @@
 
 struct adapter ad;
 int patience = 120;
-static bool rows, sources;
+bool for_oracle;
+static bool sources;
 static unsigned int checks, differ, skipped;
 
 static const struct {
@@ -56,8 +57,8 @@ const char *text(const char *format, ...)
 
 const char *result(int status, int vendor_err)
 {
-	return vendor_err == ANY || !ad.mlx5 || rows ? text("%d", status)
-						     : text("%d/0x%x", status, vendor_err);
+	return vendor_err == ANY || !ad.mlx5 || for_oracle ? text("%d", status)
+							   : text("%d/0x%x", status, vendor_err);
 }
 
 void check(enum fact f, const char *variant, const char *card, const char *here)
@@ -66,7 +67,7 @@ void check(enum fact f, const char *variant, const char *card, const char *here)
 
 	checks++;
 	differ += !same;
-	if (rows)
+	if (for_oracle)
 		printf("%s %s\t%s\n", facts[f].name, variant, here);
 	else
 		printf("%s %s %s | card: %s | here: %s%s%s\n", same ? "ok" : "DIFF", facts[f].name,
@@ -77,7 +78,7 @@ void check(enum fact f, const char *variant, const char *card, const char *here)
 void skip(enum fact f, const char *why)
 {
 	skipped++;
-	if (!rows)
+	if (!for_oracle)
 		printf("skipped %s: %s\n", facts[f].name, why);
 }
 
@@ -133,10 +134,10 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	mallopt(M_MMAP_THRESHOLD, 1 << 20); /* it stays: freed blocks do not raise it */
-
+	/* Large blocks stay mappings, whatever has been freed before group freed. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
 	while ((c = getopt(argc, argv, "rsp:")) != -1) {
-		rows |= c == 'r';
+		for_oracle |= c == 'r';
 		sources |= c == 's';
 		if (c == 'p')
 			patience = atoi(optarg);
@@ -150,7 +151,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < COUNT(groups); i++)
 		if (chosen(groups[i].name, argc - optind, argv + optind))
 			groups[i].run();
-	if (!rows)
+	if (!for_oracle)
 		printf("%u checks, %u differ, %u skipped\n", checks, differ, skipped);
-	return differ && !rows;
+	return differ && !for_oracle;
 }

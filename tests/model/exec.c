@@ -251,7 +251,8 @@ static void show(void)
 				   &ia));
 		printf("state q%d %s", i, names[at.qp_state]);
 		if (!strcmp(o.qp[i].type, "RC") &&
-		    (at.qp_state == IBV_QPS_RTR || at.qp_state == IBV_QPS_RTS))
+		    (at.qp_state == IBV_QPS_RTR || at.qp_state == IBV_QPS_RTS ||
+		     at.qp_state == IBV_QPS_ERR))
 			printf(" %06x %06x", at.sq_psn, at.rq_psn);
 		puts("");
 	}

@@ -5,7 +5,10 @@ Compares the adapter with the model: random programs, each by its seed, or one f
 
 usage: tests/model/run.py [--seed N] [--count N] [--doorbell MODE] [--file F] [--show]
        tests/model/run.py --coverage [--seed N] [--count N]
-A program that differs is made as short as possible and printed with the step that differs.
+       tests/model/run.py --sources [--tree DIR...]
+A program that differs is made as short as possible and printed with the step that differs. --sources prints the
+model's rules with their sources, how many are inferred, and what lacks a source; --tree names folders of Linux and
+rdma-core, in which the functions are looked up.
 """
 import argparse
 import os
@@ -16,6 +19,9 @@ from collections import Counter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'lib')]
+import model as model_py  # noqa: E402
+import sources  # noqa: E402
+import transport as transport_py  # noqa: E402
 from generate import Generator  # noqa: E402
 from model import Model  # noqa: E402
 from program import Step, Undefined, sges  # noqa: E402
@@ -251,6 +257,20 @@ def coverage(seeds):
     return seen
 
 
+def without_source():
+    """What of the model has no source."""
+    return sources.missing((Model, transport_py.Transport), (model_py, transport_py))
+
+
+def show_sources(trees):
+    for line in sources.table():
+        print(line)
+    wrong = [*without_source(), *sources.in_tree(trees)] if trees else without_source()
+    for line in wrong:
+        print(line)
+    return bool(wrong)
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__.split('\n\n', maxsplit=1)[0])
     p.add_argument('--seed', type=int, default=1)
@@ -261,7 +281,11 @@ def main():
     p.add_argument('--file')
     p.add_argument('--show', action='store_true', help='print the program, do not run it')
     p.add_argument('--coverage', action='store_true', help='count what programs have')
+    p.add_argument('--sources', action='store_true', help='where each rule comes from')
+    p.add_argument('--tree', nargs='+', default=[], help='folders with the sources of Linux and rdma-core')
     args = p.parse_args()
+    if args.sources:
+        return show_sources(args.tree)
     if args.coverage:
         for what, n in sorted(coverage(range(args.seed, args.seed + args.count)).items()):
             print(f'{n:8} {what}')

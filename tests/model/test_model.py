@@ -11,9 +11,10 @@ from contextlib import redirect_stdout
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), 'lib')]
+import sources  # noqa: E402
 from model import Model  # noqa: E402
 from program import Step  # noqa: E402
-from run import compare, differs, Executor  # noqa: E402
+from run import compare, differs, Executor, without_source  # noqa: E402
 from softhca import Case, Fabric  # noqa: E402
 
 PROGRAMS = int(os.environ.get('SOFTHCA_MODEL_PROGRAMS', 300))
@@ -50,6 +51,34 @@ class ProgramsPolled(Programs):
     doorbell = 'poll'
     share = 0.25
     first = 1000001
+
+
+class Sources(Case):
+    """Each rule of the model names its sources; how many are inferred is printed."""
+
+    def test_each_rule_has_a_source(self):
+        self.assertEqual(without_source(), [])
+        print(list(sources.table())[-1])
+
+    def test_a_rule_without_source_is_seen(self):
+        def fresh(model):
+            return 'QP_REQ_ERR'
+        Model.fresh = fresh
+        for rules, says in ((None, 'Model.fresh: neither a rule nor @books'),
+                            ([('a rule', ('card ref_qp',))], 'Model.fresh: no rule names QP_REQ_ERR'),
+                            ([('QP_REQ_ERR', ())], 'fresh: no source of "QP_REQ_ERR"'),
+                            ([('QP_REQ_ERR', ('card no_such',))], 'fresh: what is "card no_such"?'),
+                            ([('QP_REQ_ERR', ('linux somewhere',))], 'fresh: what is "linux somewhere"?')):
+            with self.subTest(says=says):
+                sources.RULES.pop('fresh', None)
+                if rules is not None:
+                    sources.RULES['fresh'] = rules
+                self.assertIn(says, without_source())
+
+    def tearDown(self):
+        sources.RULES.pop('fresh', None)
+        if hasattr(Model, 'fresh'):
+            del Model.fresh
 
 
 class Comparison(Case):

@@ -6,12 +6,13 @@
   oracle.py BUILD --keep DIR      leave the answers in DIR: FAMILY.ours and FAMILY.kernel
 
 A family is a program that prints a row a line, "KEY<tab>ANSWER". `explained` lists the rows whose answers may differ,
-and why: any other difference is an error, and so is an entry whose rows no longer differ. Status 77: this machine
-cannot boot the kernel.
+and why: any other difference is an error, and so is an entry whose rows no longer differ. Those of families cards-*
+are in a table of tests/cards/README.md. Status 77: this machine cannot boot the kernel.
 """
 import argparse
 import fnmatch
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,8 @@ class Family:
 
 ETHERNET = ('--link', 'eth', '--mtu', '4200')
 ADDRESSES = ('--ip', 'h1=127.1.0.1,fd00:7::1')
+# Groups of tests/cards that mean something on rxe: not its counters, doorbell records, numbers, processes that die.
+CARDS = ('own', 'dead', 'calls', 'datagrams', 'domains', 'notices', 'posts', 'receives', 'windows', 'keys', 'refused')
 # Netlink comes first and alone: objects that refused calls leave behind in rxe crash Linux 6.1 when it lists them
 # (nldev.c fill_res_cq_entry). Others run side by side; rows of ucma do not, as their QPNs are the same (cm.c
 # cm_insert_remote_qpn).
@@ -48,6 +51,8 @@ FAMILIES = [
     Family('random', 'BUILD/tests/oracle/oracle_random', [], ['-r'], lane='abi'),
     Family('ucma', 'BUILD/tests/ucma/ucma_rows', ['print', '-q'], ['print', '-q'], ADDRESSES,
            lane='ucma'),
+    *(Family('cards-' + group, 'BUILD/tests/cards/cards', ['-r', group], ['-r', '-p', '10', group], lane='cards')
+      for group in CARDS),
     Family('umad', 'BUILD/tests/oracle/umad/oracle_umad', [], [], ADDRESSES, lane='umad'),
     # no answers of the kernel's adapter: what softhca does in the machine, beside what is wanted
     Family('ptrace', 'HERE/ptrace', ['BUILD', 'expect'], ['BUILD', 'measure'], lane='ptrace'),
@@ -69,8 +74,20 @@ def rows_of(text):
 class Explained:
     """Lines "FAMILY | KEY PATTERN | COUNT | reason": so many rows that match differ."""
 
-    def __init__(self, path):
+    def __init__(self, path, table):
         self.entries = []
+        self.read_list(path)
+        self.read_table(table)
+
+    def read_table(self, path):
+        """Of tests/cards: "| GROUP | `KEY PATTERN` | COUNT | on cards | on rxe |"."""
+        with open(path) as f:
+            for n, line in enumerate(f, 1):
+                m = re.fullmatch(r'\| (\w+) \| `([^`]+)` \| (\d+) \| .+ \| .+ \|\n', line)
+                if m:
+                    self.entries.append(['README.md:%d' % n, 'cards-' + m.group(1), m.group(2), int(m.group(3)), 0])
+
+    def read_list(self, path):
         with open(path) as f:
             for n, line in enumerate(f, 1):
                 if not line.strip() or line.startswith('#'):
@@ -78,7 +95,7 @@ class Explained:
                 parts = [p.strip() for p in line.split(' | ', 3)]
                 if len(parts) != 4 or not parts[3] or not parts[2].isdigit():
                     sys.exit('%s:%d: not "FAMILY | PATTERN | COUNT | reason"' % (path, n))
-                self.entries.append([n, parts[0], parts[1], int(parts[2]), 0])
+                self.entries.append(['explained:%d' % n, parts[0], parts[1], int(parts[2]), 0])
 
     def covers(self, family, key):
         for e in self.entries:
@@ -88,7 +105,7 @@ class Explained:
         return False
 
     def stale(self, families):
-        return ['explained:%d: %s | %s: %d rows differ, not %d' % (n, family, pattern, found, count)
+        return ['%s: %s | %s: %d rows differ, not %d' % (n, family, pattern, found, count)
                 for n, family, pattern, count, found in self.entries if family in families and found != count]
 
 
@@ -144,12 +161,12 @@ def compare(family, out, explained):
         print('%s | %s\n    ours:   %s\n    kernel: %s' %
               (family.name, key, *where(ours.get(key, '(no row)'), kernel.get(key, '(no row)'))))
     numbers = len(rows) - programs, programs, len(differ) - len(wrong), len(wrong)
-    print('%-8s %5d rows, %4d programs: %3d differ with a reason, %d without' % (family.name + ':', *numbers))
+    print('%-16s %5d rows, %4d programs: %3d differ with a reason, %d without' % (family.name + ':', *numbers))
     return numbers
 
 
 def run(build, families, out):
-    explained = Explained(HERE + '/explained')
+    explained = Explained(HERE + '/explained', os.path.join(TREE, 'tests/cards/README.md'))
     start = time.monotonic()
     kernel = start_kernel(build, families, out)
     try:
@@ -163,7 +180,7 @@ def run(build, families, out):
     stale = explained.stale({f.name for f in families})
     for line in stale:
         print(line)
-    print('%-8s %5d rows, %4d programs: %3d differ with a reason, %d without; %d reasons are stale; %d s' %
+    print('%-16s %5d rows, %4d programs: %3d differ with a reason, %d without; %d reasons are stale; %d s' %
           ('all:', *total, len(stale), time.monotonic() - start))
     return 1 if total[3] or stale else 0
 
