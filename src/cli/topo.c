@@ -15,17 +15,57 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/client.h"
+#include "cli/suggest.h"
 #include "super/program.h"
 #include "topo/picture.h"
 #include "util/cleanup.h"
 #include "util/num.h"
 
+/* The end of a message about a name that no file has: the generator that may be meant. */
+static void guess(const char *spec, char *text, size_t size)
+{
+	size_t len = strcspn(spec, ":");
+	struct suggest s;
+	const char *name, *form;
+
+	*text = 0;
+	if (memchr(spec, '/', len))
+		return;
+	suggest_begin(&s, spec, len);
+	for (size_t i = 0; (name = topo_generator(i, &form)); i++) {
+		suggest_add(&s, name);
+		if (!spec[len] && !strcmp(spec, name)) {
+			snprintf(text, size, "; the form is %s", form);
+			return;
+		}
+	}
+	if (spec[len] && s.best)
+		snprintf(text, size, "; did you mean %s%s?", s.best, spec + len);
+}
+
+/* Loads a topology, or prints all that is wrong with it. 0; PROG_FAILED. */
+static int load(const char *verb, const char *spec, struct topo *t)
+{
+	char err[TOPO_ERR], more[256] = "";
+	int r = topo_load(spec, t, err);
+
+	if (r >= 0)
+		return 0;
+	if (r == -ENOENT)
+		guess(spec, more, sizeof(more));
+	for (char *line = err, *end; line; line = end) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = 0;
+		prog_fail("%s: %s%s", verb, line, end ? "" : more);
+	}
+	return PROG_FAILED;
+}
+
 int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
 {
-	char err[TOPO_ERR];
-
 	*t = (struct topo){0};
-	return o->topo && topo_load(o->topo, t, err) < 0 ? prog_fail("%s: %s", verb, err) : 0;
+	return o->topo ? load(verb, o->topo, t) : 0;
 }
 
 /* ---- options */
@@ -149,15 +189,14 @@ static int of_spec(const struct cli_options *o)
 	_cleanup_close_ int fd = memfd_create("softhca-topo", MFD_CLOEXEC);
 	int copy = fd < 0 ? -1 : dup(fd);
 	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
-	char err[TOPO_ERR];
 	struct topo t;
 	int r;
 
 	if (!f)
 		return prog_fail("topo: cannot make a file in memory: %s", strerror(errno));
-	if (topo_load(o->argv[0], &t, err) < 0) {
+	if (load("topo", o->argv[0], &t)) {
 		fclose(f);
-		return prog_fail("topo: %s", err);
+		return PROG_FAILED;
 	}
 	topo_fill(&t, &defaults);
 	r = write_spec(f, o, &t);

@@ -14,6 +14,7 @@ struct topo_parse {
 	struct topo_build b;
 	bool may_include;
 	unsigned int depth; /* nesting limit of files that include files */
+	bool stopped;       /* nothing more is read */
 	uint32_t node;      /* the node whose ports follow; TOPO_NONE */
 	/* Values given before a node, for that node or for all that follow. */
 	uint64_t base[4], next[4]; /* GUIDs, by enum topo_type */

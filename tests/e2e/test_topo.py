@@ -144,9 +144,21 @@ class Written(Case):
             r = self.topo('-', stdin=text)
             self.assertEqual((r.returncode, r.stdout), (2, ''))
             self.assertEqual(r.stderr, f'softhca: topo: {why}\n')
+        # All that is wrong, in one run, as also `up` says it.
+        text = 'Switch 4 "A"\n[1] "B"[1]\n[9] "C"\nfoo\n'
+        for verb in 'topo', 'up':
+            r = subprocess.run([SOFTHCA, verb, *(('lab', '--topo') if verb == 'up' else ()), '-'], input=text,
+                               capture_output=True, text=True, timeout=TIMEOUT)
+            self.assertEqual(r.returncode, 2)
+            self.assertEqual(r.stderr, ''.join(f'softhca: {verb}: <stdin>:{e}\n' for e in (
+                "3:2: the port's number is 9: it must be from 1 to 4", "4:1: 'foo' does not start a line of a topology",
+                '2:5: there is no node "B"')))
 
     def test_refused(self):
         for args, why in ((['ring:x'], 'ring:N[:HCAS]'), (['/nowhere'], 'No such file'),
+                          (['fattree:3:16'], 'No such file or directory; did you mean fat-tree:3:16?'),
+                          (['ring'], 'No such file or directory; the form is ring:N[:HCAS]'),
+                          (['./fattree:3:16'], 'No such file or directory\n'),
                           (['-o', 'jpeg', 'ring:3'], "'jpeg' is not one of ibnetdiscover, dot, svg"),
                           (['-o', 'x.jpeg', 'ring:3'], "nor a file whose name ends in .topo"),
                           (['-o', '.svg', 'ring:3'], 'is not one of'),
