@@ -96,28 +96,53 @@ uint32_t build_find(const struct topo_build *b, const char *id)
 	return topo_hash_find(&b->ids, topo_hash_bytes(id, strlen(id)), id, same_id, b->node);
 }
 
+/* Counts the LIDs of `n` more ports of adapters and routers, or of n switches. */
+static int use_lids(struct topo_build *b, uint32_t n, const struct topo_where *at)
+{
+	b->nlids += n;
+	/* Said once. */
+	if (b->nlids > TOPO_MAX_LIDS && b->nlids - n <= TOPO_MAX_LIDS)
+		return build_error(b, at, "a subnet has %u LIDs, too few for these nodes",
+				   TOPO_MAX_LIDS);
+	return 0;
+}
+
+static int check_ports(struct topo_build *b, const struct topo_node *n, uint32_t nports,
+		       const struct topo_where *at)
+{
+	if (n->type == TOPO_CA && nports > HW_MAX_PORTS)
+		return build_error(b, at, "\"%s\" has %u ports: an adapter has at most %u", n->id,
+				   nports, HW_MAX_PORTS);
+	if (nports > TOPO_MAX_PORTS)
+		return build_error(b, at, "\"%s\" has %u ports: at most %u are possible", n->id,
+				   nports, TOPO_MAX_PORTS);
+	return 0;
+}
+
 static int check_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at)
 {
-	uint32_t i = build_find(b, n->id), lids;
+	uint32_t i = build_find(b, n->id);
+	int r;
 
 	if (i != TOPO_NONE)
 		return build_error(b, at, "node \"%s\" is already defined (line %u)", n->id,
 				   b->at[i].line);
 	if (!n->nports)
 		return build_error(b, at, "\"%s\" has no ports", n->id);
-	if (n->type == TOPO_CA && n->nports > HW_MAX_PORTS)
-		return build_error(b, at, "\"%s\" has %u ports: an adapter has at most %u", n->id,
-				   n->nports, HW_MAX_PORTS);
-	if (n->nports > TOPO_MAX_PORTS)
-		return build_error(b, at, "\"%s\" has %u ports: at most %u are possible", n->id,
-				   n->nports, TOPO_MAX_PORTS);
-	lids = n->type == TOPO_SWITCH ? 1 : n->nports;
-	b->nlids += lids;
-	/* Said once. */
-	if (b->nlids > TOPO_MAX_LIDS && b->nlids - lids <= TOPO_MAX_LIDS)
-		return build_error(b, at, "a subnet has %u LIDs, too few for these nodes",
-				   TOPO_MAX_LIDS);
-	return 0;
+	r = check_ports(b, n, n->nports, at);
+	return r ? r : use_lids(b, n->type == TOPO_SWITCH ? 1 : n->nports, at);
+}
+
+int build_ports(struct topo_build *b, uint32_t node, uint32_t num, const struct topo_where *at)
+{
+	struct topo_node *n = &b->node[node];
+	uint32_t more = num > n->nports ? num - n->nports : 0;
+	int r = check_ports(b, n, num, at);
+
+	if (r || !more)
+		return r;
+	n->nports = num;
+	return n->type == TOPO_SWITCH ? 0 : use_lids(b, more, at);
 }
 
 static int add_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at,
@@ -504,6 +529,8 @@ static void fill_guids(struct topo_node *n)
 static int check_guids(struct topo_build *b, const struct topo *t)
 {
 	struct topo_hash nodes = {0}, ports = {0};
+	/* A port whose cable has an error has lost its GUID. */
+	bool also_ports = !b->nerrs;
 	size_t nports = 0, k = 0;
 	const uint64_t **guid;
 	int r = 0;
@@ -529,7 +556,7 @@ static int check_guids(struct topo_build *b, const struct topo *t)
 		}
 		r = topo_hash_add(&nodes, topo_hash_u64(n->guid), (uint32_t)k);
 		k++;
-		for (uint32_t p = first; !r && p <= last; p++, k++) {
+		for (uint32_t p = first; also_ports && !r && p <= last; p++, k++) {
 			guid[k] = &n->port[p].guid;
 			if (topo_hash_find(&ports, topo_hash_u64(*guid[k]), guid[k], same_guid,
 					   guid) != TOPO_HASH_NONE)

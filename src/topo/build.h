@@ -78,6 +78,8 @@ int build_node(struct topo_build *b, const struct topo_node *n, const struct top
  * id any unknown name may mean it. 0, -ENOMEM.
  */
 int build_broken(struct topo_build *b, const struct topo_node *n, const struct topo_where *at);
+/* Makes a node have a port `num`. 0, -EINVAL. */
+int build_ports(struct topo_build *b, uint32_t node, uint32_t num, const struct topo_where *at);
 /* The node with this id; TOPO_NONE. */
 uint32_t build_find(const struct topo_build *b, const char *id);
 /* Adds a line, zeroed except its place, and without a peer; NULL: no memory. */

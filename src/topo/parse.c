@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the reading of topology files: the output of ibnetdiscover, ibsim's net files, which have
- * the same form with freely chosen names, and lists of cables (lst.c). Facts: ibnetdiscover.c
+ * the same form with freely chosen names, lists of cables (lst.c), and the output of iblinkinfo
+ * (linkinfo.c). Facts: ibnetdiscover.c
  * (out_ids, out_switch, out_ca) and ibsim's sim_net.c (parse_netconf and its callees). Calls the
  * builder; the command line calls it.
  */
@@ -338,7 +339,7 @@ static int parse_extspeed(struct topo_parse *p, struct topo_text *x)
 }
 
 /* "#link eth": the link layer of the adapter above. "#linked" is an ordinary comment. */
-static int parse_link(struct topo_parse *p, struct topo_text *x)
+static int parse_layer(struct topo_parse *p, struct topo_text *x)
 {
 	struct topo_node *n = p->node == TOPO_NONE ? NULL : &p->b.node[p->node];
 	enum topo_link link;
@@ -427,8 +428,11 @@ static const struct keyword {
 	int (*parse)(struct topo_parse *p, struct topo_text *x);
 } keywords[] = {
 	{"#ip[", parse_ip},
-	{"#link", parse_link},
+	{"#link", parse_layer},
 	{"#", ignore},
+	{"Switch: ", parse_link_switch},
+	{"CA: ", parse_link_ca},
+	{"Router: ", parse_link_router},
 	{"Switch", parse_switch},
 	{"Hca", parse_ca},
 	{"Ca", parse_ca},
@@ -484,6 +488,8 @@ static int topo_parse_line(struct topo_parse *p, struct topo_text *x)
 	text_blanks(x);
 	if (!*x->p)
 		return 0;
+	if (num_digit(*x->p) < 10)
+		return parse_link(p, x);
 	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++) {
 		const char *word = keywords[i].word;
 
@@ -507,7 +513,7 @@ static int parse_text(struct topo_parse *p, const char *name, char *text, size_t
 	char **names = reallocarray(b->file, b->nfiles + 1, sizeof(*names));
 	char **texts = reallocarray(b->text, b->nfiles + 1, sizeof(*texts));
 	uint32_t nerrs = b->nerrs;
-	char *end = text + size;
+	char *end = x.limit = text + size;
 	int r = 0;
 
 	b->file = names ? names : b->file;
@@ -635,12 +641,15 @@ static void topo_parse_init(struct topo_parse *p, bool may_include, char err[TOP
 static int done(struct topo_parse *p, int r, struct topo *t)
 {
 	*t = (struct topo){0};
+	if (!r || r == -EINVAL)
+		r = parse_links_end(p);
 	/* After errors in lines, those between lines are wanted, too. */
 	if (!r || (r == -EINVAL && p->b.nnodes))
 		r = build_topo(&p->b, t);
 	if (r == -ENOMEM)
 		build_error(&p->b, NULL, "no memory");
 	topo_hash_finish(&p->cabled);
+	parse_links_free(p);
 	build_finish(&p->b);
 	return r;
 }

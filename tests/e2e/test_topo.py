@@ -523,6 +523,27 @@ class Up(Case):
             self.assertEqual(r.status, 2, str(r))
             self.assertIn(why, r.out)
 
+    def test_what_iblinkinfo_prints_can_be_loaded(self):
+        """In each of its forms; the same nodes and cables come back."""
+        def seen(text):  # without the addresses and the order of the nodes
+            return sorted(re.sub(r'0x[0-9a-f]{16} ', '', line) for line in text.splitlines()
+                          if 'Down' not in line)
+        with Fabric('--topo', 'fat-tree:2:4') as fab:
+            forms = {form: self.ok(fab.run('iblinkinfo', *form, options=('--host', 'h1')))
+                     for form in ((), ('-l',), ('--switches-only',), ('--cas-only',))}
+            forms['-p'] = self.ok(fab.run('iblinkinfo', '-p', options=('--host', 'h1')))
+        for form, text in forms.items():
+            with tempfile.NamedTemporaryFile('w', suffix='.txt') as f:
+                f.write(text)
+                f.flush()
+                if form == ('--cas-only',):  # no adapter is at a spine
+                    out = self.ok(Running([SOFTHCA, 'topo', f.name]).finish())
+                    self.assertEqual(len(re.findall(r'^Switch', out, re.M)), 4)
+                    continue
+                with Fabric('--topo', f.name) as fab:
+                    again = self.ok(fab.run('iblinkinfo', options=('--host', 'h1')))
+            self.assertEqual(seen(again), seen(forms[()]), form)
+
     def test_no_host_at_all(self):
         with self.fabric('Switch 2 "a"\n[1] "b"\nSwitch 2 "b"\n[1] "a"\n') as fab:
             r = fab.run('true')
