@@ -208,35 +208,83 @@ static int of_spec(const struct cli_options *o)
 
 /* ---- images */
 
+#define BITMAP_EASY 16384 /* pixels */
+
+/* dot's words for a bitmap that it has made smaller; others are the user's to read. */
+static bool was_scaled(int err, double *scale)
+{
+	char text[4096];
+	ssize_t n = pread(err, text, sizeof(text) - 1, 0);
+	const char *by;
+
+	text[n > 0 ? n : 0] = 0;
+	by = strstr(text, "too large for cairo-renderer bitmaps. Scaling by ");
+	if (!by) {
+		fputs(text, stderr);
+		return false;
+	}
+	*scale = strtod(strstr(by, "by ") + 3, NULL);
+	return true;
+}
+
+/* Nothing can be read in a bitmap of thousands of nodes, or only after zooming far. */
+static void judge_bitmap(int image, bool scaled, double scale)
+{
+	uint8_t head[24] = {0};
+	uint32_t width, height;
+
+	if (pread(image, head, sizeof(head), 0) != sizeof(head))
+		return;
+	width = (uint32_t)head[16] << 24 | head[17] << 16 | head[18] << 8 | head[19];
+	height = (uint32_t)head[20] << 24 | head[21] << 16 | head[22] << 8 | head[23];
+	if (scaled)
+		prog_fail("topo: the picture is too large for a bitmap: it was made smaller, to "
+			  "%.0f %% "
+			  "(%u x %u pixels), and may not be readable; -o FILE.svg has no limit, -o "
+			  "FILE.html zooms, --hosts count draws less",
+			  scale * 100, width, height);
+	else if (width > BITMAP_EASY || height > BITMAP_EASY)
+		prog_fail("topo: the picture has %u x %u pixels, more than many programs show; -o "
+			  "FILE.svg and -o FILE.html zoom, --hosts count draws less",
+			  width, height);
+}
+
 /* Runs dot(1) on the text of `in`. A memfd with its output. */
-static int draw(const char *type, int in)
+static int draw(const struct topo_output *form, int in)
 {
 	_cleanup_close_ int out = memfd_create("softhca-picture", MFD_CLOEXEC);
+	_cleanup_close_ int err = memfd_create("softhca-errors", MFD_CLOEXEC);
 	char option[16], *argv[] = {(char *)"dot", option, NULL};
 	posix_spawn_file_actions_t files;
 	int status = 0, r;
+	double scale = 1;
+	bool scaled;
 	pid_t pid;
 
-	if (out < 0)
+	if (out < 0 || err < 0)
 		return prog_fail("topo: cannot make a file in memory: %s", strerror(errno));
-	snprintf(option, sizeof(option), "-T%s", type);
+	snprintf(option, sizeof(option), "-T%s", form->type);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
 	r = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	if (r == ENOENT)
 		return prog_fail("topo: -o %s needs dot(1) of Graphviz, which is not installed "
 				 "(apt-get install graphviz); -o html needs nothing",
-				 type);
+				 form->type);
 	if (r)
 		return prog_fail("topo: cannot run dot: %s", strerror(r));
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	scaled = was_scaled(err, &scale);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return prog_fail("topo: dot could not draw the picture (%s %d)",
 				 WIFEXITED(status) ? "exit status" : "signal",
 				 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	if (!strcmp(form->type, "png"))
+		judge_bitmap(out, scaled, scale);
 	return take_fd(&out);
 }
 
@@ -277,7 +325,7 @@ int cli_topo(struct cli_options *o)
 	text = fd;
 	if (o->picture->type) {
 		lseek(text, 0, SEEK_SET);
-		fd = draw(o->picture->type, text);
+		fd = draw(o->picture, text);
 		if (fd == PROG_FAILED)
 			return PROG_FAILED;
 		image = fd;
