@@ -106,7 +106,7 @@ static int begin(struct topo_parse *p, struct topo_node *n, uint64_t guid,
 	r = build_node(&p->b, n, at);
 	if (r)
 		return r;
-	p->node = p->b.nnodes - 1;
+	p->node = p->link_node = p->b.nnodes - 1;
 	if (n->type != TOPO_SWITCH)
 		return 0;
 	port0 = build_line(&p->b, p->node, 0, at);
@@ -227,6 +227,9 @@ static int parse_line(struct topo_parse *p, struct topo_text *x)
 	char *state = strstr(x->p, "==("), *arrow = state ? strstr(state, "==>") : NULL;
 	bool has_guid = x->p[0] == '0' && x->p[1] == 'x';
 	int r = has_guid ? text_hex(x, "the port's GUID", &guid) : 0;
+
+	if (p->node != p->link_node) /* a node of another format has no such lines */
+		p->node = TOPO_NONE;
 
 	if (!r && !arrow)
 		r = text_error(x, "'==(' and '==>' of a line of iblinkinfo are missing");

@@ -630,7 +630,8 @@ static int topo_parse_read_file(struct topo_parse *p, const char *name,
 
 static void topo_parse_init(struct topo_parse *p, bool may_include, char err[TOPO_ERR])
 {
-	*p = (struct topo_parse){.node = TOPO_NONE, .may_include = may_include};
+	*p = (struct topo_parse){
+		.node = TOPO_NONE, .link_node = TOPO_NONE, .may_include = may_include};
 	build_init(&p->b, err);
 	/* The value where ibsim starts to count. */
 	p->next[TOPO_CA] = p->base[TOPO_CA] = 0x100000;

@@ -25,6 +25,7 @@ struct topo_parse {
 	struct topo_hash cabled; /* ports of lines that others may repeat -> topo_build.line */
 	/* Of iblinkinfo's output: */
 	struct topo_node link; /* an adapter of which only the heading was read; type 0: none */
+	uint32_t link_node;    /* the last one that has lines of ports; TOPO_NONE */
 	uint32_t link_port0;   /* the line of the last switch's port 0 */
 	uint32_t link_num;     /* the port of the last line */
 	struct parse_link *links;

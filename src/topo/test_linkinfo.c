@@ -176,6 +176,12 @@ static const struct {
 	 "(line 4)"},
 	{"CA: a:\n0x1 0 1[  ] ==()==> 0 2[  ] \"a\"\n",
 	 "f:2:21: without LIDs: no line says that port 2 of a node \"a\" has this cable"},
+	/* After a node of another format. */
+	{"Swich 4 \"A\"\n 1 1[  ] ==()==> 2 1[  ] \"b\"\n",
+	 "f:1:1: 'Swich' does not start a line of a topology\n"
+	 "f:2:2: a port's line without the heading of its node (Switch: GUID NAME:, CA: NAME:) "
+	 "before "
+	 "it"},
 	/* Two of the same kind cannot be told apart. */
 	{"CA: a:\n0x1 0 1[  ] ==()==> 0 1[  ] \"a\"\nCA: a:\n0x2 0 1[  ] ==()==> 0 1[  ] \"a\"\n"
 	 "CA: a:\n0x3 0 1[  ] ==()==> 0 1[  ] \"a\"\n",
