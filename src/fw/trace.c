@@ -131,7 +131,7 @@ static void rec_length(struct rec *r, const struct fw_call *k, uint32_t inlen)
 	}
 	fmt(text, sizeof(text), " (%u bytes in, %llu needed: %s has %u, %s %llu)", inlen,
 	    (unsigned long long)(head + k->rest), k->cmd->in->name, head,
-	    body ? body->name : "what follows", (unsigned long long)k->rest);
+	    body ? body->name : "the rest", (unsigned long long)k->rest);
 	rec_say(r, "", "", text);
 }
 

@@ -361,10 +361,11 @@ static void join_alias(struct join *j, uint32_t line)
 {
 	struct topo_build *b = j->b;
 	struct topo_line *l = &b->line[line], *peer;
-	uint32_t i = find_alias(b, l->peer);
+	uint32_t i;
 
-	if (l->broken)
+	if (l->broken) /* it may have no name */
 		return;
+	i = find_alias(b, l->peer);
 	l->broken = true;
 	if (i == TOPO_HASH_NONE) {
 		if (!b->incomplete)

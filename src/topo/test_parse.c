@@ -425,6 +425,10 @@ static const struct {
 	 "\"R-0000000000000001\"\n",
 	 "f:2:1: another node has the GUID 0x0000000000000001 of \"S-0000000000000001\"\n"
 	 "f:3:1: another node has the GUID 0x0000000000000001 of \"R-0000000000000001\""},
+	{"Ca 1 \"A\"\n[1] "
+	 "\"1234567890123456789012345678901234567890123456789012345678901234@x\"\nx\n",
+	 "f:2:5: a name has at most 64 characters\n"
+	 "f:3:1: 'x' does not start a line of a topology"},
 	{"vendid 5\nCa 1 \"A\"\n#ip[2] x\n#link e\n",
 	 "f:1:8: '=' is missing\n"
 	 "f:3:5: the port's number is 2: it must be from 1 to 1\n"

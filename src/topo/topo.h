@@ -5,8 +5,8 @@
  * only: ordinary memory and stdio. The formats are in softhca-topo(5).
  *
  * On failure functions put the reasons into `err`: lines with newlines between them, of the form
- * "FILE:LINE:COLUMN: reason" when a file's content is to blame. All errors of a file are found; after
- * TOPO_ERRORS lines the last one is "and N more errors".
+ * "FILE:LINE:COLUMN: reason" when a file's content is to blame. All errors of a file are found;
+ * after TOPO_ERRORS lines the last one is "and N more errors".
  */
 #ifndef SOFTHCA_TOPO_TOPO_H
 #define SOFTHCA_TOPO_TOPO_H

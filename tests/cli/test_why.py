@@ -280,7 +280,7 @@ create(b'\\x0a\\0' + bytes(5) + b'\\x3a' + bytes(16))
 
     def test_a_command_leads_to_its_fields(self):
         def explain(word):
-            r = subprocess.run([SOFTHCA, 'explain', word], capture_output=True, text=True, timeout=TIMEOUT)
+            r = subprocess.run([SOFTHCA, 'explain', word], capture_output=True, errors='replace', timeout=TIMEOUT)
             self.assertEqual((r.returncode, r.stderr), (0, ''))
             return r.stdout
         layouts = re.findall(r'softhca explain (\w+)', explain('CREATE_MKEY'))

@@ -13,12 +13,15 @@ const part = (open) => html.split(open)[1].split("</script>")[0];
 const styles = [];
 let drawn = 0;
 const pen = new Proxy({}, {
-	get: (o, k) => k === "measureText" ? () => ({width: 10}) : k === "beginPath" ? () => { drawn = 0; } : k === "lineTo" ? () => { drawn++; } :
+	get: (o, k) => k === "measureText" ? () => ({width: 10}) :
+		k === "beginPath" ? () => { drawn = 0; } : k === "lineTo" ? () => { drawn++; } :
 		k === "stroke" ? () => drawn && styles.push(o.strokeStyle) : o[k] || (() => {}),
 	set: (o, k, v) => { o[k] = v; return true; },
 });
 class Element {
-	constructor() { this.all = []; this.own = ""; this.clientWidth = 800; this.clientHeight = 600; this.value = ""; this.parentNode = {}; }
+	constructor() {
+		Object.assign(this, {all: [], own: "", clientWidth: 800, clientHeight: 600, value: "", parentNode: {}});
+	}
 	set textContent(t) { this.own = String(t); this.all = []; }
 	get textContent() { return [this.own, ...this.all.map(e => e.textContent)].filter(Boolean).join(" "); }
 	appendChild(e) { this.all.push(e); return e; }

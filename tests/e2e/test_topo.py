@@ -148,7 +148,7 @@ class Written(Case):
         text = 'Switch 4 "A"\n[1] "B"[1]\n[9] "C"\nfoo\n'
         for verb in 'topo', 'up':
             r = subprocess.run([SOFTHCA, verb, *(('lab', '--topo') if verb == 'up' else ()), '-'], input=text,
-                               capture_output=True, text=True, timeout=TIMEOUT)
+                               capture_output=True, errors='replace', timeout=TIMEOUT)
             self.assertEqual(r.returncode, 2)
             self.assertEqual(r.stderr, ''.join(f'softhca: {verb}: <stdin>:{e}\n' for e in (
                 "3:2: the port's number is 9: it must be from 1 to 4", "4:1: 'foo' does not start a line of a topology",
@@ -362,7 +362,7 @@ class Pictures(Case):
                 with open(place + '/x.png', 'wb') as f:
                     f.write(png % width.to_bytes(2, 'big'))
                 r = subprocess.run([SOFTHCA, 'topo', '-o', place + '/y.png', 'ring:3'], capture_output=True,
-                                   text=True, timeout=TIMEOUT, env={**os.environ, 'PATH': place})
+                                   errors='replace', timeout=TIMEOUT, env={**os.environ, 'PATH': place})
                 self.assertEqual((r.returncode, r.stderr), (0, why))
 
     def test_states(self):
@@ -442,7 +442,7 @@ class Pictures(Case):
                 name = os.path.join(place, 'x.html')
                 fab.softhca('topo', '--fabric', fab.name, '-o', name)
                 r = subprocess.run(['node', os.path.join(os.path.dirname(__file__), 'page.js'), name, colours, word],
-                                   capture_output=True, text=True, timeout=TIMEOUT)
+                                   capture_output=True, errors='replace', timeout=TIMEOUT)
                 self.assertEqual((r.returncode, r.stderr), (0, ''))
                 return name, json.loads(r.stdout)
             name, seen = page('errors', 'h2')
