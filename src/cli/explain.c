@@ -243,6 +243,29 @@ int explain_errno(struct json_object *list, int err)
 	return found;
 }
 
+/* The layouts of a command and of what is in it: each has its fields in an explanation of its own.
+ */
+static void put_layouts(struct json_object *o, const struct layout *in, const struct layout *out)
+{
+	struct json_object *a = json_object_new_array();
+	const struct layout *const both[] = {in, out};
+	char text[160];
+
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(text, sizeof(text), "%s, 0x%x bytes: softhca explain %s", both[i]->name,
+			 both[i]->bytes, both[i]->name);
+		json_object_array_add(a, json_object_new_string(text));
+		for (uint32_t k = 0; k < both[i]->nplaces; k++) {
+			const struct layout_place *p = &both[i]->places[k];
+
+			snprintf(text, sizeof(text), "  %s at byte 0x%x: softhca explain %s",
+				 p->name, p->byte, p->inner->name);
+			json_object_array_add(a, json_object_new_string(text));
+		}
+	}
+	json_object_object_add(o, "layouts", a);
+}
+
 static int explain_opcode(struct json_object *list, uint32_t opcode)
 {
 	const struct layout *in, *out;
@@ -256,6 +279,8 @@ static int explain_opcode(struct json_object *list, uint32_t opcode)
 	explain_put(o, "here",
 		    known ? "executed by softhca's firmware"
 			  : "not executed by softhca's firmware: BAD_OP");
+	if (known)
+		put_layouts(o, in, out);
 	return 1;
 }
 

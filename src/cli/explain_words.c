@@ -71,6 +71,11 @@ static int explain_layout(struct json_object *list, const struct layout *l)
 			 l->fields[i].width, l->fields[i].name);
 		json_object_array_add(fields, json_object_new_string(text));
 	}
+	for (uint32_t i = 0; i < l->nplaces; i++) {
+		snprintf(text, sizeof(text), "0x%04x     %s: softhca explain %s",
+			 l->places[i].byte * 8, l->places[i].name, l->places[i].inner->name);
+		json_object_array_add(fields, json_object_new_string(text));
+	}
 	json_object_object_add(o, "fields", fields);
 	put_refusals(o, l->name, NULL);
 	return 1;

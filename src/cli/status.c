@@ -78,8 +78,11 @@ static void print_fabric(struct json_object *o, bool all)
 	print_objects(json_object_object_get(o, "objects"), all);
 	for_each(json_object_object_get(o, "processes"), item, i)
 	{
-		printf("  process %" PRIu64 "  %s  on %s  pinned %" PRIu64 " bytes",
-		       num(item, "pid"), str(item, "comm"), str(item, "host"), num(item, "pinned"));
+		/* The console's Attached and X call the slot "client". */
+		printf("  process %" PRIu64 "  %s  on %s  client %" PRIu64 "  pinned %" PRIu64
+		       " bytes",
+		       num(item, "pid"), str(item, "comm"), str(item, "host"), num(item, "slot"),
+		       num(item, "pinned"));
 		if (num(item, "adopted"))
 			printf(", adopted %" PRIu64, num(item, "adopted"));
 		if (!strcmp(str(item, "copies"), "descriptor"))

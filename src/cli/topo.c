@@ -15,17 +15,57 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/client.h"
+#include "cli/suggest.h"
 #include "super/program.h"
 #include "topo/picture.h"
 #include "util/cleanup.h"
 #include "util/num.h"
 
+/* The end of a message about a name that no file has: the generator that may be meant. */
+static void guess(const char *spec, char *text, size_t size)
+{
+	size_t len = strcspn(spec, ":");
+	struct suggest s;
+	const char *name, *form;
+
+	*text = 0;
+	if (memchr(spec, '/', len))
+		return;
+	suggest_begin(&s, spec, len);
+	for (size_t i = 0; (name = topo_generator(i, &form)); i++) {
+		suggest_add(&s, name);
+		if (!spec[len] && !strcmp(spec, name)) {
+			snprintf(text, size, "; the form is %s", form);
+			return;
+		}
+	}
+	if (spec[len] && s.best)
+		snprintf(text, size, "; did you mean %s%s?", s.best, spec + len);
+}
+
+/* Loads a topology, or prints all that is wrong with it. 0; PROG_FAILED. */
+static int load(const char *verb, const char *spec, struct topo *t)
+{
+	char err[TOPO_ERR], more[256] = "";
+	int r = topo_load(spec, t, err);
+
+	if (r >= 0)
+		return 0;
+	if (r == -ENOENT)
+		guess(spec, more, sizeof(more));
+	for (char *line = err, *end; line; line = end) {
+		end = strchr(line, '\n');
+		if (end)
+			*end++ = 0;
+		prog_fail("%s: %s%s", verb, line, end ? "" : more);
+	}
+	return PROG_FAILED;
+}
+
 int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
 {
-	char err[TOPO_ERR];
-
 	*t = (struct topo){0};
-	return o->topo && topo_load(o->topo, t, err) < 0 ? prog_fail("%s: %s", verb, err) : 0;
+	return o->topo ? load(verb, o->topo, t) : 0;
 }
 
 /* ---- options */
@@ -149,15 +189,14 @@ static int of_spec(const struct cli_options *o)
 	_cleanup_close_ int fd = memfd_create("softhca-topo", MFD_CLOEXEC);
 	int copy = fd < 0 ? -1 : dup(fd);
 	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");
-	char err[TOPO_ERR];
 	struct topo t;
 	int r;
 
 	if (!f)
 		return prog_fail("topo: cannot make a file in memory: %s", strerror(errno));
-	if (topo_load(o->argv[0], &t, err) < 0) {
+	if (load("topo", o->argv[0], &t)) {
 		fclose(f);
-		return prog_fail("topo: %s", err);
+		return PROG_FAILED;
 	}
 	topo_fill(&t, &defaults);
 	r = write_spec(f, o, &t);
@@ -169,35 +208,83 @@ static int of_spec(const struct cli_options *o)
 
 /* ---- images */
 
+#define BITMAP_EASY 16384 /* pixels */
+
+/* dot's words for a bitmap that it has made smaller; others are the user's to read. */
+static bool was_scaled(int err, double *scale)
+{
+	char text[4096];
+	ssize_t n = pread(err, text, sizeof(text) - 1, 0);
+	const char *by;
+
+	text[n > 0 ? n : 0] = 0;
+	by = strstr(text, "too large for cairo-renderer bitmaps. Scaling by ");
+	if (!by) {
+		fputs(text, stderr);
+		return false;
+	}
+	*scale = strtod(strstr(by, "by ") + 3, NULL);
+	return true;
+}
+
+/* Nothing can be read in a bitmap of thousands of nodes, or only after zooming far. */
+static void judge_bitmap(int image, bool scaled, double scale)
+{
+	uint8_t head[24] = {0};
+	uint32_t width, height;
+
+	if (pread(image, head, sizeof(head), 0) != sizeof(head))
+		return;
+	width = (uint32_t)head[16] << 24 | head[17] << 16 | head[18] << 8 | head[19];
+	height = (uint32_t)head[20] << 24 | head[21] << 16 | head[22] << 8 | head[23];
+	if (scaled)
+		prog_fail("topo: the picture is too large for a bitmap: it was made smaller, to "
+			  "%.0f %% "
+			  "(%u x %u pixels), and may not be readable; -o FILE.svg has no limit, -o "
+			  "FILE.html zooms, --hosts count draws less",
+			  scale * 100, width, height);
+	else if (width > BITMAP_EASY || height > BITMAP_EASY)
+		prog_fail("topo: the picture has %u x %u pixels, more than many programs show; -o "
+			  "FILE.svg and -o FILE.html zoom, --hosts count draws less",
+			  width, height);
+}
+
 /* Runs dot(1) on the text of `in`. A memfd with its output. */
-static int draw(const char *type, int in)
+static int draw(const struct topo_output *form, int in)
 {
 	_cleanup_close_ int out = memfd_create("softhca-picture", MFD_CLOEXEC);
+	_cleanup_close_ int err = memfd_create("softhca-errors", MFD_CLOEXEC);
 	char option[16], *argv[] = {(char *)"dot", option, NULL};
 	posix_spawn_file_actions_t files;
 	int status = 0, r;
+	double scale = 1;
+	bool scaled;
 	pid_t pid;
 
-	if (out < 0)
+	if (out < 0 || err < 0)
 		return prog_fail("topo: cannot make a file in memory: %s", strerror(errno));
-	snprintf(option, sizeof(option), "-T%s", type);
+	snprintf(option, sizeof(option), "-T%s", form->type);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
 	r = posix_spawnp(&pid, argv[0], &files, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	if (r == ENOENT)
 		return prog_fail("topo: -o %s needs dot(1) of Graphviz, which is not installed "
 				 "(apt-get install graphviz); -o html needs nothing",
-				 type);
+				 form->type);
 	if (r)
 		return prog_fail("topo: cannot run dot: %s", strerror(r));
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	scaled = was_scaled(err, &scale);
 	if (!WIFEXITED(status) || WEXITSTATUS(status))
 		return prog_fail("topo: dot could not draw the picture (%s %d)",
 				 WIFEXITED(status) ? "exit status" : "signal",
 				 WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+	if (!strcmp(form->type, "png"))
+		judge_bitmap(out, scaled, scale);
 	return take_fd(&out);
 }
 
@@ -238,7 +325,7 @@ int cli_topo(struct cli_options *o)
 	text = fd;
 	if (o->picture->type) {
 		lseek(text, 0, SEEK_SET);
-		fd = draw(o->picture->type, text);
+		fd = draw(o->picture, text);
 		if (fd == PROG_FAILED)
 			return PROG_FAILED;
 		image = fd;

@@ -171,11 +171,12 @@ static uint32_t body_bytes(const struct gobj_type *t)
 }
 
 /* Check what follows the header: one object of the type, and nothing more. */
-static enum fw_r check_body(const struct fw_call *k, const struct gobj_type *t, const void **body)
+static enum fw_r check_body(struct fw_call *k, const struct gobj_type *t, const void **body)
 {
 	const uint8_t *p = (const uint8_t *)k->in + LAYOUT_SZ(create_general_object_in);
 	uint32_t n = k->inlen - LAYOUT_SZ(create_general_object_in), first = body_bytes(t);
 
+	k->rest = first;
 	if (n < first)
 		return FW_R_GOBJ_LEN;
 	if (t->body && layout_reserved_set(t->body, p, first) >= 0)

@@ -47,7 +47,8 @@ static enum fw_r check_list(struct fw_call *k, const void *mkc)
 		return FW_R_MKC_LIST_SIZE;
 	if (n > most)
 		return FW_R_MKEY_LIST_MOST;
-	if (k->inlen < LAYOUT_SZ(create_mkey_in) + n * HW_KLM_BYTES)
+	k->rest = n * HW_KLM_BYTES;
+	if (k->inlen < LAYOUT_SZ(create_mkey_in) + k->rest)
 		return FW_R_MKEY_LIST_LEN;
 	if (mode_of(mkc) == PRM_MKC_KSM && MKC(log_page_size) < PAGES_MTT)
 		return FW_R_MKC_ENTITY;
@@ -73,6 +74,11 @@ static bool bsf_fits(const void *mkc)
 		(MKC(crypto_en) && MKC(bsf_octword_size) == HW_BSF_MAX));
 }
 
+/*
+ * The QP of mkc.qpn need not exist: it is compared when a QP uses the key (engine/mkey.c), which
+ * may outlive its QP as a bound memory window does. The kernel writes 0xffffff, any QP
+ * (reg_create()).
+ */
 static enum fw_r check_mkc(struct fw_call *k, const void *mkc)
 {
 	if (MKC(free) && !MKC(umr_en))
@@ -114,6 +120,13 @@ static enum fw_r umem_memory(struct fw_call *k, const void *mkc, struct backing 
 		return FW_R_MKEY_UMEM;
 	if (log_page < PAGES_MTT)
 		return FW_R_MKC_PAGE_SIZE;
+	/*
+	 * The umem has no page of this size: the kernel takes none above its length rounded up
+	 * (devx_umem_find_best_pgsize()), and a translation of the key lies in one page of the
+	 * umem. That firmware checks it is inferred: else the key would reach memory of others.
+	 */
+	if (log_page > PAGES_MTT && UINT64_C(1) << (log_page - 1) >= u->len)
+		return FW_R_MKC_PAGE_UMEM;
 	page_mask = (UINT64_C(1) << log_page) - 1;
 	offset = LAYOUT_GET(create_mkey_in, k->in, mkey_umem_offset);
 	if (offset > u->len)

@@ -250,7 +250,8 @@ static enum fw_r rqt_list(struct fw_call *k, const void *rqtc, uint32_t max, str
 
 	if (n < 1 || n > max)
 		return FW_R_RQT_SIZE;
-	if (k->inlen < k->cmd->in->bytes + n * LAYOUT_SZ(rq_num))
+	k->rest = (uint64_t)n * LAYOUT_SZ(rq_num);
+	if (k->inlen < k->cmd->in->bytes + k->rest)
 		return FW_R_RQT_LIST;
 	for (uint32_t i = 0; i < n; i++) {
 		const void *rq = list + i * LAYOUT_SZ(rq_num);

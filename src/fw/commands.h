@@ -227,6 +227,9 @@
 	X(MKC_CRYPTO, 0x20008, BAD_PARAM, "mkc.crypto_en",                                         \
 	  ALLOWED("0, or 1 with bsf_en on an adapter with crypto"))                                \
 	X(MKC_PAGE_SIZE, 0x2000a, BAD_PARAM, "mkc.log_page_size", ALLOWED("12 to 31"))             \
+	X(MKC_PAGE_UMEM, 0x20018, BAD_PARAM, "mkc.log_page_size",                                  \
+	  BECAUSE("a page is larger than the umem",                                                \
+		  "12 to the logarithm of the umem's length, rounded up"))                         \
 	X(MKC_TRANSLATIONS, 0x2000b, BAD_PARAM, "mkc.translations_octword_size",                   \
 	  BECAUSE("fewer translations than pages", "one for each page or more"))                   \
 	X(MKEY_UMEM_VALID, 0x2000c, BAD_PARAM, "create_mkey_in.mkey_umem_valid",                   \
@@ -421,7 +424,7 @@
 	X(GOBJ_TYPE, 0xa0001, BAD_PARAM, "create_general_object_in.op_mod",                        \
 	  ALLOWED("a type whose bit is set in general_obj_types", CAP(general_obj_types)))         \
 	X(GOBJ_LEN, 0xa0002, BAD_INPUT_LEN, "create_general_object_in",                            \
-	  ALLOWED("the input must hold the object"))                                               \
+	  BECAUSE("the input ends before the object does", "all of the object"))                   \
 	X(GOBJ_RESERVED, 0xa0003, BAD_PARAM, "create_general_object_in",                           \
 	  ALLOWED("reserved bits of the object must be zero"))                                     \
 	X(GOBJ_RANGE, 0xa0004, BAD_PARAM, "create_general_object_in.log_obj_range", ALLOWED("0"))  \

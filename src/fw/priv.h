@@ -60,6 +60,7 @@ struct fw_call {
 	uint32_t owner; /* owner word for new objects */
 	uint32_t obj;   /* for the trace: number of the object made or found */
 	int err;        /* with FW_R_ERRNO: -errno */
+	uint64_t rest;  /* for the trace: the bytes that must follow the layout of the input */
 };
 
 /*

@@ -623,7 +623,7 @@ static inline void env_bare_on(struct env *e, enum hw_link link)
 	e->user = (struct fw_ctx){.seg = &e->s, .hca = e->hca, .file = e->file, .uid = TEST_UID};
 	e->kernel = e->user;
 	e->kernel.kernel = true;
-	e->buf = aligned_alloc(4096, TEST_BUF);
+	e->buf = aligned_alloc(TEST_BUF, TEST_BUF);
 	memset(e->buf, 0, TEST_BUF);
 	e->mem = (struct fw_mem){.mem = mem_self(&e->s), .va = (uintptr_t)e->buf, .len = TEST_BUF};
 }

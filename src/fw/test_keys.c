@@ -39,6 +39,35 @@ static void test_mkey_iova_keeps_its_page_offset(void **state)
 	assert_int_equal(hw_mkey(&e->s, key << 8)->va, (uintptr_t)e->buf + 0x1010);
 }
 
+/* A page may be as large as the umem, no larger (test_rows_mem.c). */
+static void test_mkey_of_large_pages(void **state)
+{
+	struct env *e = *state;
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in);
+	uint32_t key;
+
+	b_create_mkey(e);
+	LAYOUT_SET(create_mkey_in, e->in, mkey_umem_offset, 0);
+	LAYOUT_SET(mkc, mkc, log_page_size, 20);
+	LAYOUT_SET(mkc, mkc, start_addr, (uintptr_t)e->buf);
+	LAYOUT_SET(mkc, mkc, len, TEST_BUF - 0x1000);
+	key = make(e, IN(create_mkey));
+	assert_int_equal(hw_mkey(&e->s, key << 8)->va, (uintptr_t)e->buf);
+}
+
+/* Who may use a key is compared at its use: no such QP is needed before. */
+static void test_mkey_of_a_qp_that_does_not_exist(void **state)
+{
+	struct env *e = *state;
+	void *mkc = LAYOUT_IN(create_mkey_in, memory_key_mkey_entry, e->in);
+	uint32_t key;
+
+	b_create_mkey(e);
+	LAYOUT_SET(mkc, mkc, qpn, 0x123456);
+	key = make(e, IN(create_mkey));
+	assert_int_equal(hw_mkey(&e->s, key << 8)->qpn, 0x123456);
+}
+
 /* A list of `n` entries for a key that may have `room`; returns the input's length. */
 static uint32_t b_create_klm(struct env *e, uint32_t mode, uint32_t room, uint32_t n)
 {
@@ -207,6 +236,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		env_test(test_mkey_maps_its_part_of_the_umem),
 		env_test(test_mkey_iova_keeps_its_page_offset),
+		env_test(test_mkey_of_large_pages),
+		env_test(test_mkey_of_a_qp_that_does_not_exist),
 		env_test(test_indirect_mkeys_keep_their_list),
 		env_test(test_free_mkeys_wait_for_a_umr),
 		env_test(test_signature_mkeys_have_space_for_a_bsf),

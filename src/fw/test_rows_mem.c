@@ -133,6 +133,8 @@ static const struct refusal_row rows[] = {
 	  E(create_mkey_in, translations_octword_actual_size, 1)),
 	R(MKC_ENTITY, CREATE_MKEY, E_KLM, E_MKC(access_mode_1_0, 3), E_MKC(log_page_size, 11)),
 	R(MKC_PAGE_SIZE, CREATE_MKEY, E_MKC(log_page_size, 11)),
+	R(MKC_PAGE_UMEM, CREATE_MKEY, E_MKC(log_page_size, 21)),
+	R(MKC_PAGE_UMEM, CREATE_MKEY, E_MKC(log_page_size, 30)),
 	R(MKC_TRANSLATIONS, CREATE_MKEY, E_MKC(translations_octword_size, 1)),
 	R(MKEY_UMEM_VALID, CREATE_MKEY, E(create_mkey_in, mkey_umem_valid, 0)),
 	R(MKEY_UMEM, CREATE_MKEY, E(create_mkey_in, mkey_umem_id, NOBODY)),

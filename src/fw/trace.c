@@ -118,6 +118,23 @@ static bool trace_find(const struct fw_call *k, const char *field, uint32_t inle
 	return true;
 }
 
+/* How many bytes there are, and how many there have to be in which part. */
+static void rec_length(struct rec *r, const struct fw_call *k, uint32_t inlen)
+{
+	const struct layout *body = fw_command_body(k->cmd->opcode, k->in, false);
+	uint32_t head = k->cmd->in->bytes;
+	char text[192];
+
+	if (r->json) {
+		rec_u(r, "inlen_needed", head + k->rest);
+		return;
+	}
+	fmt(text, sizeof(text), " (%u bytes in, %llu needed: %s has %u, %s %llu)", inlen,
+	    (unsigned long long)(head + k->rest), k->cmd->in->name, head,
+	    body ? body->name : "the rest", (unsigned long long)k->rest);
+	rec_say(r, "", "", text);
+}
+
 /* The place and value of the refused bits. */
 static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_refusal *f,
 		      uint32_t inlen, uint32_t outlen, int32_t reserved_bit)
@@ -151,7 +168,7 @@ static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_re
 	else if (width)
 		fmt(text, sizeof(text), " (bit 0x%x, width %u) = %#llx", bit, width,
 		    (unsigned long long)layout_get(k->in, bit, width));
-	else if (k->cmd)
+	else if (k->cmd && !k->rest)
 		fmt(text, sizeof(text), " (%u of %u bytes in, %u of %u out)", inlen,
 		    k->cmd->in->bytes, outlen, k->cmd->out->bytes);
 	rec_say(r, "", "", text);
@@ -171,6 +188,8 @@ static void rec_refusal(struct rec *r, const struct fw_call *k, const struct fw_
 		rec_say(r, "", fw_status_name(f->status), text);
 	}
 	rec_where(r, k, f, inlen, outlen, reserved_bit);
+	if (f->status == FW_BAD_INPUT_LEN && k->rest)
+		rec_length(r, k, inlen);
 	if (f->reason)
 		rec_say(r, "reason", ": ", f->reason);
 	if (fw_users(k, f, users, sizeof(users)))

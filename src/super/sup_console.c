@@ -62,14 +62,37 @@ const char *con_id(const struct con *c, uint32_t node, char id[24])
 	return id;
 }
 
+/* Is it what `softhca status` shows of an adapter: "h2", "h2 mlx5_0" or its GUID? */
+static bool has_status_name(struct seg *s, const struct fab_node *node, const char *name)
+{
+	const struct hw_hca *hca = node->hca == SEG_NONE ? NULL : hw_hca(s, node->hca);
+	const struct hw_host *h = hca ? seg_live(s, SEG_T_HOST, hca->host) : NULL;
+	uint64_t g = node->guid;
+	char text[64];
+	size_t n;
+
+	if (!h)
+		return false;
+	snprintf(text, sizeof(text), "%04x:%04x:%04x:%04x", (unsigned int)(g >> 48),
+		 (unsigned int)(g >> 32 & 0xffff), (unsigned int)(g >> 16 & 0xffff),
+		 (unsigned int)(g & 0xffff));
+	if (!strcmp(text, name))
+		return true;
+	n = (size_t)snprintf(text, sizeof(text), "%.*s", (int)sizeof(h->name), h->name);
+	if (!strcmp(text, name))
+		return true;
+	snprintf(text + n, sizeof(text) - n, " mlx5_%u", hca->dev_index);
+	return !strcmp(text, name);
+}
+
 /*
  * Finds a node by its name in the file, else by ibnetdiscover's, else by a description that only it
- * has.
+ * has, else by what `softhca status` shows: the host of one adapter, a host and a device, a GUID.
  */
 static uint32_t find_node(struct con *c, const char *name)
 {
 	struct seg *s = &c->sup->seg;
-	uint32_t found = SEG_NONE, n = 0;
+	uint32_t found = SEG_NONE, n = 0, adapter = SEG_NONE, adapters = 0;
 
 	seg_for_each_live (s, SEG_T_NODE, i) {
 		const struct fab_node *node = fab_node(s, i);
@@ -85,8 +108,19 @@ static uint32_t find_node(struct con *c, const char *name)
 			found = i;
 			n++;
 		}
+		if (has_status_name(s, node, name)) {
+			adapter = i;
+			adapters++;
+		}
 	}
-	return n == 1 ? found : SEG_NONE;
+	if (n == 1)
+		return found;
+	if (n || adapters == 1)
+		return n ? SEG_NONE : adapter;
+	if (adapters)
+		con_fail(c, "host \"%.64s\" has %u adapters: \"%.64s mlx5_N\"", name, adapters,
+			 name);
+	return SEG_NONE;
 }
 
 int con_target(struct con *c, struct con_target *t)
@@ -99,7 +133,10 @@ int con_target(struct con *c, struct con_target *t)
 	*end = 0;
 	t->given = name + 1;
 	t->num = SEG_NONE;
+	c->reason[0] = 0;
 	t->idx = find_node(c, t->given);
+	if (t->idx == SEG_NONE && c->reason[0])
+		return -1;
 	if (t->idx == SEG_NONE)
 		return con_fail(c, "there is no node \"%.64s\"", t->given);
 	t->node = fab_node(&c->sup->seg, t->idx);
@@ -414,7 +451,7 @@ static const struct command {
 	{"Baselid", "\"node\"[port] LID [LMC]", do_baselid},
 	{"Start", "", do_nothing},
 	{"Verbose", "[LEVEL]", do_verbose},
-	{"Attached", "", con_attached},
+	{"Attached", "(the processes; X takes their numbers)", con_attached},
 	{"X", "CLIENT", do_disconnect},
 	{"Help", "", do_help},
 	{"?", "", do_help},

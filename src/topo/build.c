@@ -22,6 +22,7 @@ void build_finish(struct topo_build *b)
 {
 	free(b->node);
 	free(b->at);
+	free(b->broken);
 	free(b->line);
 	free(b->alias);
 	free(b->ip);
@@ -42,15 +43,29 @@ void build_finish(struct topo_build *b)
 
 int build_error(struct topo_build *b, const struct topo_where *at, const char *fmt, ...)
 {
+	const size_t room = TOPO_ERR - 64; /* the last line has room, too */
+	char line[TOPO_ERR / 8];
 	size_t n = 0;
 	va_list ap;
 
 	if (at && at->line)
-		n = (size_t)snprintf(b->err, TOPO_ERR, "%.200s:%u:%u: ", b->file[at->file],
+		n = (size_t)snprintf(line, sizeof(line), "%.200s:%u:%u: ", b->file[at->file],
 				     at->line, at->col);
 	va_start(ap, fmt);
-	vsnprintf(b->err + n, TOPO_ERR - n, fmt, ap);
+	vsnprintf(line + n, sizeof(line) - n, fmt, ap);
 	va_end(ap);
+	b->nerrs++;
+	n = strlen(line);
+	if (!b->nout && b->nerrs <= TOPO_ERRORS && b->err_len + 1 + n < room) {
+		if (b->err_len)
+			b->err[b->err_len++] = '\n';
+		memcpy(b->err + b->err_len, line, n + 1);
+		b->err_len += n;
+		return -EINVAL;
+	}
+	b->nout++;
+	snprintf(b->err + b->err_len, TOPO_ERR - b->err_len, "\nand %u more error%s", b->nout,
+		 b->nout == 1 ? "" : "s");
 	return -EINVAL;
 }
 
@@ -81,38 +96,66 @@ uint32_t build_find(const struct topo_build *b, const char *id)
 	return topo_hash_find(&b->ids, topo_hash_bytes(id, strlen(id)), id, same_id, b->node);
 }
 
+/* Counts the LIDs of `n` more ports of adapters and routers, or of n switches. */
+static int use_lids(struct topo_build *b, uint32_t n, const struct topo_where *at)
+{
+	b->nlids += n;
+	/* Said once. */
+	if (b->nlids > TOPO_MAX_LIDS && b->nlids - n <= TOPO_MAX_LIDS)
+		return build_error(b, at, "a subnet has %u LIDs, too few for these nodes",
+				   TOPO_MAX_LIDS);
+	return 0;
+}
+
+static int check_ports(struct topo_build *b, const struct topo_node *n, uint32_t nports,
+		       const struct topo_where *at)
+{
+	if (n->type == TOPO_CA && nports > HW_MAX_PORTS)
+		return build_error(b, at, "\"%s\" has %u ports: an adapter has at most %u", n->id,
+				   nports, HW_MAX_PORTS);
+	if (nports > TOPO_MAX_PORTS)
+		return build_error(b, at, "\"%s\" has %u ports: at most %u are possible", n->id,
+				   nports, TOPO_MAX_PORTS);
+	return 0;
+}
+
 static int check_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at)
 {
 	uint32_t i = build_find(b, n->id);
+	int r;
 
 	if (i != TOPO_NONE)
 		return build_error(b, at, "node \"%s\" is already defined (line %u)", n->id,
 				   b->at[i].line);
 	if (!n->nports)
 		return build_error(b, at, "\"%s\" has no ports", n->id);
-	if (n->type == TOPO_CA && n->nports > HW_MAX_PORTS)
-		return build_error(b, at, "\"%s\" has %u ports: an adapter has at most %u", n->id,
-				   n->nports, HW_MAX_PORTS);
-	if (n->nports > TOPO_MAX_PORTS)
-		return build_error(b, at, "\"%s\" has %u ports: at most %u are possible", n->id,
-				   n->nports, TOPO_MAX_PORTS);
-	b->nlids += n->type == TOPO_SWITCH ? 1 : n->nports;
-	if (b->nlids > TOPO_MAX_LIDS)
-		return build_error(b, at, "a subnet has %u LIDs, too few for these nodes",
-				   TOPO_MAX_LIDS);
-	return 0;
+	r = check_ports(b, n, n->nports, at);
+	return r ? r : use_lids(b, n->type == TOPO_SWITCH ? 1 : n->nports, at);
 }
 
-int build_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at)
+int build_ports(struct topo_build *b, uint32_t node, uint32_t num, const struct topo_where *at)
 {
-	uint32_t room = b->node_room;
-	int r = check_node(b, n, at);
+	struct topo_node *n = &b->node[node];
+	uint32_t more = num > n->nports ? num - n->nports : 0;
+	int r = check_ports(b, n, num, at);
+
+	if (r || !more)
+		return r;
+	n->nports = num;
+	return n->type == TOPO_SWITCH ? 0 : use_lids(b, more, at);
+}
+
+static int add_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at,
+		    bool broken, bool findable)
+{
+	uint32_t room = b->node_room, room2 = b->node_room;
+	int r = build_grow((void **)&b->node, b->nnodes, &room, sizeof(*b->node));
 
 	if (!r)
-		r = build_grow((void **)&b->node, b->nnodes, &room, sizeof(*b->node));
+		r = build_grow((void **)&b->broken, b->nnodes, &room2, sizeof(*b->broken));
 	if (!r)
 		r = build_grow((void **)&b->at, b->nnodes, &b->node_room, sizeof(*b->at));
-	if (!r)
+	if (!r && findable)
 		r = topo_hash_add(&b->ids, topo_hash_bytes(n->id, strlen(n->id)), b->nnodes);
 	if (r)
 		return r;
@@ -120,8 +163,30 @@ int build_node(struct topo_build *b, const struct topo_node *n, const struct top
 	b->node[b->nnodes].host = TOPO_NONE;
 	b->node[b->nnodes].port = NULL;
 	b->at[b->nnodes] = at ? *at : (struct topo_where){0};
-	b->nnodes++;
+	b->broken[b->nnodes++] = broken;
 	return 0;
+}
+
+int build_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at)
+{
+	int r = check_node(b, n, at);
+
+	return r ? r : add_node(b, n, at, false, true);
+}
+
+int build_broken(struct topo_build *b, const struct topo_node *n, const struct topo_where *at)
+{
+	uint32_t i = n->id[0] ? build_find(b, n->id) : TOPO_NONE;
+	struct topo_node copy = *n;
+
+	if (!copy.nports || copy.nports > TOPO_MAX_PORTS)
+		copy.nports = TOPO_MAX_PORTS;
+	if (!copy.id[0])
+		b->incomplete = true;
+	/* Cables may mean the ports of either. */
+	if (i != TOPO_NONE)
+		b->broken[i] = true;
+	return add_node(b, &copy, at, true, copy.id[0] && i == TOPO_NONE);
 }
 
 struct topo_line *build_line(struct topo_build *b, uint32_t node, uint32_t num,
@@ -206,6 +271,7 @@ struct join {
 	struct topo_build *b;
 	struct topo *t;
 	uint32_t *line; /* the line of each port, at the port's index in the array of all ports */
+	struct topo_hash missing; /* lines that name nodes which do not exist, one of each name */
 };
 
 static uint32_t *topo_line_of(const struct join *j, uint32_t node, uint32_t num)
@@ -236,7 +302,31 @@ static int make_ports(struct join *j)
 	return 0;
 }
 
-/* Enter every line at its port, and find the node at the other end. */
+static bool same_peer(const void *arg, const void *key, uint32_t value)
+{
+	const struct topo_line *line = arg;
+
+	return !strcmp(line[value].peer, key);
+}
+
+/* Finds the node at the other end of a line by its name. One that is missing is reported once. */
+static int find_peer(struct join *j, struct topo_line *l)
+{
+	struct topo_build *b = j->b;
+	uint64_t hash = topo_hash_bytes(l->peer, strlen(l->peer));
+
+	l->peer_node = build_find(b, l->peer);
+	if (l->peer_node != TOPO_NONE)
+		return 0;
+	l->broken = true;
+	if (b->incomplete ||
+	    topo_hash_find(&j->missing, hash, l->peer, same_peer, b->line) != TOPO_HASH_NONE)
+		return 0;
+	build_error(b, &l->peer_at, "there is no node \"%s\"", l->peer);
+	return topo_hash_add(&j->missing, hash, (uint32_t)(l - b->line));
+}
+
+/* Enter every line at its port, and find the node at the other end. 0, -ENOMEM. */
 static int place_lines(struct join *j)
 {
 	struct topo_build *b = j->b;
@@ -245,42 +335,55 @@ static int place_lines(struct join *j)
 		struct topo_line *l = &b->line[i];
 		struct topo_port *p = &j->t->node[l->node].port[l->num];
 		uint32_t *of = topo_line_of(j, l->node, l->num);
+		int r;
 
-		if (*of)
-			return build_error(b, &l->at, "port %u of \"%s\" already has a line (%u)",
-					   l->num, b->node[l->node].id, b->line[*of - 1].at.line);
+		if (*of) {
+			l->broken = b->broken[l->node] = true; /* it may mean another port */
+			build_error(b, &l->at, "port %u of \"%s\" already has a line (%u)", l->num,
+				    b->node[l->node].id, b->line[*of - 1].at.line);
+			continue;
+		}
 		*of = i + 1;
 		p->guid = l->guid;
 		p->lid = l->lid;
 		p->lmc = l->lmc;
-		if (!l->peer || l->by_alias)
+		if (!l->peer || l->by_alias || l->broken)
 			continue;
-		l->peer_node = build_find(b, l->peer);
-		if (l->peer_node == TOPO_NONE)
-			return build_error(b, &l->peer_at, "there is no node \"%s\"", l->peer);
+		r = find_peer(j, l);
+		if (r)
+			return r;
 	}
 	return 0;
 }
 
 /* Join a cable to a port that is known by an alias; that port's own line does not name this end. */
-static int join_alias(struct join *j, uint32_t line)
+static void join_alias(struct join *j, uint32_t line)
 {
 	struct topo_build *b = j->b;
 	struct topo_line *l = &b->line[line], *peer;
-	uint32_t i = find_alias(b, l->peer);
+	uint32_t i;
 
-	if (i == TOPO_HASH_NONE)
-		return build_error(b, &l->peer_at, "there is no alias \"%s\"", l->peer);
+	if (l->broken) /* it may have no name */
+		return;
+	i = find_alias(b, l->peer);
+	l->broken = true;
+	if (i == TOPO_HASH_NONE) {
+		if (!b->incomplete)
+			build_error(b, &l->peer_at, "there is no alias \"%s\"", l->peer);
+		return;
+	}
 	peer = &b->line[b->alias[i].line];
-	if (peer->peer_node != TOPO_NONE)
-		return build_error(b, &l->peer_at, "\"%s\" is already connected (line %u)", l->peer,
-				   peer->peer_at.line);
+	if (peer->peer_node != TOPO_NONE) {
+		build_error(b, &l->peer_at, "\"%s\" is already connected (line %u)", l->peer,
+			    peer->peer_at.line);
+		return;
+	}
+	l->broken = false;
 	l->peer_node = peer->node;
 	l->peer_port = peer->num;
 	peer->peer_node = l->node;
 	peer->peer_port = l->num;
 	peer->peer_at = l->at;
-	return 0;
 }
 
 static uint32_t topo_best_width(uint32_t mask)
@@ -304,8 +407,8 @@ static uint32_t common(uint32_t a, uint32_t c)
 	return a && c ? a & c : a | c;
 }
 
-static int join_speeds(struct topo_build *b, const struct topo_line *l, const struct topo_line *m,
-		       struct topo_port *p)
+static void join_speeds(struct topo_build *b, const struct topo_line *l, const struct topo_line *m,
+			struct topo_port *p)
 {
 	uint32_t speeds = common(l->speeds, m->speeds);
 
@@ -314,51 +417,78 @@ static int join_speeds(struct topo_build *b, const struct topo_line *l, const st
 		speeds = IB_SPEED_FDR10;
 	p->width = topo_best_width(common(l->widths, m->widths));
 	p->speed = topo_best_speed(speeds);
-	if ((l->widths && !p->width) || (l->speeds && !p->speed))
-		return build_error(b, &l->at,
-				   "port %u of \"%s\", the other end (line %u), has another %s",
-				   m->num, b->node[m->node].id, m->at.line,
-				   l->widths && !p->width ? "width" : "speed");
-	return 0;
+	/* The first end reports it. */
+	if (l < m && ((l->widths && !p->width) || (l->speeds && !p->speed)))
+		build_error(b, &l->at, "port %u of \"%s\", the other end (line %u), has another %s",
+			    m->num, b->node[m->node].id, m->at.line,
+			    l->widths && !p->width ? "width" : "speed");
+}
+
+/* Is this end of a cable possible, whatever the other end's line says? */
+static bool end_ok(struct topo_build *b, const struct topo_line *l)
+{
+	const struct topo_node *peer = &b->node[l->peer_node];
+
+	if (!l->peer_port || l->peer_port > peer->nports)
+		build_error(b, &l->peer_at, "\"%s\" has no port %u (it has %u)", peer->id,
+			    l->peer_port, peer->nports);
+	else if (l->peer_node == l->node && l->peer_port == l->num)
+		build_error(b, &l->peer_at, "port %u of \"%s\" is connected to itself", l->num,
+			    peer->id);
+	else
+		return true;
+	return false;
 }
 
 /* Check one end of a cable; the other end is checked in its turn. */
-static int join_line(struct join *j, uint32_t line)
+static void join_line(struct join *j, uint32_t line)
 {
 	struct topo_build *b = j->b;
-	const struct topo_line *l = &b->line[line], *m;
-	const struct topo_node *peer;
+	struct topo_line *l = &b->line[line], *m;
+	const struct topo_node *n, *peer;
 	struct topo_port *p;
 	uint32_t other;
 
-	if (l->peer_node == TOPO_NONE)
-		return 0;
-	peer = &j->t->node[l->peer_node];
-	if (j->t->node[l->node].link == TOPO_LINK_ETH || peer->link == TOPO_LINK_ETH)
-		return build_error(b, &l->at,
-				   "\"%s\" has Ethernet ports: a cable joins InfiniBand ports",
-				   peer->link == TOPO_LINK_ETH ? peer->id : j->t->node[l->node].id);
-	if (!l->peer_port || l->peer_port > peer->nports)
-		return build_error(b, &l->peer_at, "\"%s\" has no port %u (it has %u)", peer->id,
-				   l->peer_port, peer->nports);
-	if (l->peer_node == l->node && l->peer_port == l->num)
-		return build_error(b, &l->peer_at, "port %u of \"%s\" is connected to itself",
-				   l->num, peer->id);
+	if (l->peer_node == TOPO_NONE || l->broken)
+		return;
+	if (!end_ok(b, l)) {
+		l->broken = true;
+		return;
+	}
+	peer = &b->node[l->peer_node];
 	other = *topo_line_of(j, l->peer_node, l->peer_port);
 	m = other ? &b->line[other - 1] : NULL;
-	if (!m || m->peer_node == TOPO_NONE)
-		return build_error(b, &l->at, "port %u of \"%s\" does not mention this cable",
-				   l->peer_port, peer->id);
-	if (m->peer_node != l->node || m->peer_port != l->num)
-		return build_error(
+	/* What is wrong with the other end is reported already, or this line may be right. */
+	if (m ? m->broken : b->broken[l->peer_node])
+		return;
+	if (!m || m->peer_node == TOPO_NONE) {
+		build_error(b, &l->at, "port %u of \"%s\" does not mention this cable",
+			    l->peer_port, peer->id);
+		return;
+	}
+	if (m->peer_node != l->node || m->peer_port != l->num) {
+		if (b->broken[l->node] || b->broken[l->peer_node] || b->broken[m->peer_node])
+			return;
+		build_error(
 			b, &l->at, "port %u of \"%s\" is connected to port %u of \"%s\" (line %u)",
 			l->peer_port, peer->id, m->peer_port, b->node[m->peer_node].id, m->at.line);
+		return;
+	}
+	n = &b->node[l->node];
+	if (n->link == TOPO_LINK_ETH || peer->link == TOPO_LINK_ETH) {
+		/* The first end reports it. */
+		if (l < m)
+			build_error(b, &l->at,
+				    "\"%s\" has Ethernet ports: a cable joins InfiniBand ports",
+				    peer->link == TOPO_LINK_ETH ? peer->id : n->id);
+		return;
+	}
 	p = &j->t->node[l->node].port[l->num];
 	p->peer_node = l->peer_node;
 	p->peer_port = l->peer_port;
 	if (!p->guid)
 		p->guid = m->peer_guid;
-	return join_speeds(b, l, m, p);
+	join_speeds(b, l, m, p);
 }
 
 static bool same_guid(const void *arg, const void *key, uint32_t value)
@@ -400,6 +530,8 @@ static void fill_guids(struct topo_node *n)
 static int check_guids(struct topo_build *b, const struct topo *t)
 {
 	struct topo_hash nodes = {0}, ports = {0};
+	/* A port whose cable has an error has lost its GUID. */
+	bool also_ports = !b->nerrs;
 	size_t nports = 0, k = 0;
 	const uint64_t **guid;
 	int r = 0;
@@ -414,23 +546,25 @@ static int check_guids(struct topo_build *b, const struct topo *t)
 		uint32_t first = n->type == TOPO_SWITCH ? 0 : 1;
 		uint32_t last = n->type == TOPO_SWITCH ? 0 : n->nports;
 
+		if (b->broken[i])
+			continue;
 		guid[k] = &n->guid;
 		if (topo_hash_find(&nodes, topo_hash_u64(n->guid), &n->guid, same_guid, guid) !=
-		    TOPO_HASH_NONE)
-			r = build_error(b, &b->at[i],
-					"another node has the GUID 0x%016llx of \"%s\"",
-					(unsigned long long)n->guid, n->id);
-		else
-			r = topo_hash_add(&nodes, topo_hash_u64(n->guid), (uint32_t)k);
+		    TOPO_HASH_NONE) {
+			build_error(b, &b->at[i], "another node has the GUID 0x%016llx of \"%s\"",
+				    (unsigned long long)n->guid, n->id);
+			continue; /* its ports' GUIDs follow from it */
+		}
+		r = topo_hash_add(&nodes, topo_hash_u64(n->guid), (uint32_t)k);
 		k++;
-		for (uint32_t p = first; !r && p <= last; p++, k++) {
+		for (uint32_t p = first; also_ports && !r && p <= last; p++, k++) {
 			guid[k] = &n->port[p].guid;
 			if (topo_hash_find(&ports, topo_hash_u64(*guid[k]), guid[k], same_guid,
 					   guid) != TOPO_HASH_NONE)
-				r = build_error(b, &b->at[i],
-						"another port has the GUID 0x%016llx of port %u of "
-						"\"%s\"",
-						(unsigned long long)*guid[k], p, n->id);
+				build_error(
+					b, &b->at[i],
+					"another port has the GUID 0x%016llx of port %u of \"%s\"",
+					(unsigned long long)*guid[k], p, n->id);
 			else
 				r = topo_hash_add(&ports, topo_hash_u64(*guid[k]), (uint32_t)k);
 		}
@@ -447,6 +581,8 @@ int build_topo(struct topo_build *b, struct topo *t)
 	int r;
 
 	*t = (struct topo){0};
+	if (!b->nnodes && b->nerrs)
+		return -EINVAL;
 	if (!b->nnodes)
 		return build_error(b, NULL, "%s%sthere are no nodes", b->nfiles ? b->file[0] : "",
 				   b->nfiles ? ": " : "");
@@ -460,13 +596,15 @@ int build_topo(struct topo_build *b, struct topo *t)
 		r = place_lines(&j);
 	for (uint32_t i = 0; !r && i < b->nlines; i++)
 		if (b->line[i].by_alias)
-			r = join_alias(&j, i);
+			join_alias(&j, i);
 	for (uint32_t i = 0; !r && i < b->nlines; i++)
-		r = join_line(&j, i);
+		join_line(&j, i);
 	for (uint32_t i = 0; !r && i < t->nnodes; i++)
 		fill_guids(&t->node[i]);
 	if (!r)
 		r = check_guids(b, t);
+	if (!r && b->nerrs)
+		r = -EINVAL;
 	if (!r)
 		r = topo_name_hosts(t);
 	if (!r) {
@@ -474,12 +612,10 @@ int build_topo(struct topo_build *b, struct topo *t)
 		t->nips = b->nips;
 		b->ip = NULL;
 	}
+	topo_hash_finish(&j.missing);
 	free(j.line);
-	if (r) {
-		if (r == -ENOMEM)
-			build_error(b, NULL, "no memory");
+	if (r)
 		topo_free(t);
-	}
 	return r;
 }
 

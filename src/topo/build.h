@@ -23,6 +23,7 @@ struct topo_line {
 	uint32_t peer_node, peer_port;
 	const char *peer; /* name in the text of its file, or in a kept copy */
 	bool by_alias;    /* `peer` is an alias: the other end's line does not name this one */
+	bool broken;      /* an error in it is reported: nothing that follows from it is */
 	uint32_t widths, speeds; /* masks of supported widths and speeds; 0: not given */
 	uint64_t guid, peer_guid;
 	uint32_t lid, lmc;
@@ -34,10 +35,14 @@ struct topo_alias {
 };
 
 struct topo_build {
-	char *err; /* the caller's buffer of TOPO_ERR bytes */
+	char *err;            /* the caller's buffer of TOPO_ERR bytes */
+	size_t err_len;       /* of the messages in it */
+	uint32_t nerrs, nout; /* errors, and those that were left out of `err` */
 	struct topo_node *node;
 	struct topo_where *at; /* the place where each node is described */
+	bool *broken; /* its description, or the number of one of its ports, has an error */
 	uint32_t nnodes, node_room;
+	bool incomplete; /* nodes are missing because of errors: a name may mean one of them */
 	struct topo_line *line;
 	uint32_t nlines, line_room;
 	struct topo_alias *alias;
@@ -59,7 +64,7 @@ void build_finish(struct topo_build *b);
 
 /* Makes room for one more element after `used`. 0, -ENOMEM. */
 int build_grow(void **p, uint32_t used, uint32_t *room, size_t size);
-/* Writes "FILE:LINE:COLUMN: ..." into b->err. Returns -EINVAL. */
+/* Adds a line "FILE:LINE:COLUMN: ..." to b->err. Returns -EINVAL. */
 int build_error(struct topo_build *b, const struct topo_where *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -68,6 +73,13 @@ int build_error(struct topo_build *b, const struct topo_where *at, const char *f
  * taken over, except ports and host. 0, -EINVAL, -ENOMEM.
  */
 int build_node(struct topo_build *b, const struct topo_node *n, const struct topo_where *at);
+/*
+ * Adds a node whose description has an error, so that its ports' lines can be checked. Without an
+ * id any unknown name may mean it. 0, -ENOMEM.
+ */
+int build_broken(struct topo_build *b, const struct topo_node *n, const struct topo_where *at);
+/* Makes a node have a port `num`. 0, -EINVAL. */
+int build_ports(struct topo_build *b, uint32_t node, uint32_t num, const struct topo_where *at);
 /* The node with this id; TOPO_NONE. */
 uint32_t build_find(const struct topo_build *b, const char *id);
 /* Adds a line, zeroed except its place, and without a peer; NULL: no memory. */
@@ -79,7 +91,7 @@ int build_alias(struct topo_build *b, const char *name, const struct topo_line *
 const char *build_keep(struct topo_build *b, const char *name);
 /* For generators: adds a cable, both ends. 0, -ENOMEM. */
 int build_link(struct topo_build *b, uint32_t a, uint32_t a_port, uint32_t c, uint32_t c_port);
-/* Checks everything and returns the topology. */
+/* Checks everything and returns the topology; -EINVAL after any error. */
 int build_topo(struct topo_build *b, struct topo *t);
 
 /* hosts.c: names hosts and assigns CAs to them. 0, -ENOMEM. */

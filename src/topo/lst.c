@@ -235,7 +235,7 @@ static int enter_end(struct topo_parse *p, const struct end *e, const struct end
 int parse_cable(struct topo_parse *p, struct topo_text *x)
 {
 	struct end a = {.num = 0}, c = {.num = 0};
-	uint32_t width = 0, speed = 0;
+	uint32_t width = 0, speed = 0, nlines = p->b.nlines;
 	int r = parse_end(x, &a);
 
 	p->node = TOPO_NONE;
@@ -252,5 +252,9 @@ int parse_cable(struct topo_parse *p, struct topo_text *x)
 		r = enter_node(p, &c);
 	if (!r)
 		r = enter_end(p, &a, &c, width, speed);
-	return r ? r : enter_end(p, &c, &a, width, speed);
+	if (!r)
+		r = enter_end(p, &c, &a, width, speed);
+	while (r == -EINVAL && nlines < p->b.nlines)
+		p->b.line[nlines++].broken = true;
+	return r;
 }

@@ -54,6 +54,22 @@ static const char *phys_word(uint32_t phys)
 					  : "?";
 }
 
+/* Those that are not 0, which are few. */
+static void write_errors(FILE *f, const struct picture_port *s)
+{
+#define ERROR_NAME(name, text) text,
+	static const char *const names[] = {PICTURE_ERRORS(ERROR_NAME)};
+	bool any = false;
+
+	for (uint32_t i = 0; i < PICTURE_NERRORS; i++) {
+		if (!s->err[i])
+			continue;
+		fprintf(f, "%s\"%s\":%" PRIu64, any ? "," : ",{", names[i], s->err[i]);
+		any = true;
+	}
+	fputs(any ? "}" : ",null", f);
+}
+
 static void write_port(FILE *f, const struct picture *p, uint32_t node, uint32_t num)
 {
 	const struct topo_port *at = &p->t->node[node].port[num];
@@ -74,6 +90,8 @@ static void write_port(FILE *f, const struct picture *p, uint32_t node, uint32_t
 		fprintf(f, "null,null,null,\"\",%u", at->lid);
 	for (uint32_t i = 0; s->state && i < PICTURE_COUNTERS; i++)
 		fprintf(f, ",%" PRIu64, s->n[i]);
+	if (s->state)
+		write_errors(f, s);
 	fputc(']', f);
 }
 
@@ -119,7 +137,7 @@ static void write_data(FILE *f, const struct picture *p)
 	fprintf(f,
 		",\"levels\":%u,\n\"port_columns\":[\"port\",\"state\",\"phys_state\",\"cable\","
 		"\"peer\",\"peer_port\",\"rate\",\"lid\",\"xmit_data\",\"rcv_data\","
-		"\"xmit_packets\",\"rcv_packets\",\"xmit_discards\"],\n\"nodes\":[",
+		"\"xmit_packets\",\"rcv_packets\",\"xmit_discards\",\"errors\"],\n\"nodes\":[",
 		p->levels);
 	for (uint32_t i = 0; i < p->t->nnodes; i++)
 		write_node(f, p, i);

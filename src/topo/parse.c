@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the reading of topology files: the output of ibnetdiscover, ibsim's net files, which have
- * the same form with freely chosen names, and lists of cables (lst.c). Facts: ibnetdiscover.c
+ * the same form with freely chosen names, lists of cables (lst.c), and the output of iblinkinfo
+ * (linkinfo.c). Facts: ibnetdiscover.c
  * (out_ids, out_switch, out_ca) and ibsim's sim_net.c (parse_netconf and its callees). Calls the
  * builder; the command line calls it.
  */
@@ -104,14 +105,16 @@ static int parse_node_comment(struct topo_text *x, struct topo_node *n, bool own
 			      uint32_t *lid, uint32_t *lmc)
 {
 	const char *desc;
+	uint32_t nerrs;
 	int len;
 
 	text_blanks(x);
 	if (*x->p && *x->p != '#')
 		return text_error(x, "unexpected '%.*s' after the name of a node",
 				  (int)strcspn(x->p, " \t"), x->p);
+	nerrs = x->b->nerrs;
 	desc = find_desc(x, &len);
-	if (x->b->err[0])
+	if (x->b->nerrs > nerrs)
 		return -EINVAL;
 	if (len < 0 || (!len && own_name))
 		parse_desc(n, n->id, (int)strlen(n->id));
@@ -137,14 +140,12 @@ static void identify(struct topo_parse *p, struct topo_node *n, bool own_name)
 	p->vendor_id = 0;
 }
 
-static int parse_node(struct topo_parse *p, struct topo_text *x, enum topo_type type)
+/* The values of a node's line up to its name. */
+static int parse_node_head(struct topo_parse *p, struct topo_text *x, struct topo_node *n,
+			   bool *own_name)
 {
-	struct topo_where at = text_at(x, x->line), id_at;
-	struct topo_node n = {.type = type};
+	struct topo_where id_at;
 	uint64_t nports;
-	struct topo_line *port0;
-	uint32_t lid = 0, lmc = 0;
-	bool own_name;
 	char *name;
 	int r;
 
@@ -152,7 +153,7 @@ static int parse_node(struct topo_parse *p, struct topo_text *x, enum topo_type 
 	r = text_number(x, "the number of ports", 1, TOPO_MAX_PORTS, &nports);
 	if (r)
 		return r;
-	n.nports = (uint32_t)nports;
+	n->nports = (uint32_t)nports;
 	text_blanks(x);
 	id_at = text_at(x, x->p);
 	name = text_quoted(x, "the node's name");
@@ -163,12 +164,45 @@ static int parse_node(struct topo_parse *p, struct topo_text *x, enum topo_type 
 	name = name ? parse_name(p, x, name, &id_at) : NULL;
 	if (!name)
 		return -EINVAL;
-	strcpy(n.id, name);
-	own_name = !guid_of_id(n.id, &n.guid);
-	identify(p, &n, own_name);
-	r = parse_node_comment(x, &n, own_name, &lid, &lmc);
+	strcpy(n->id, name);
+	*own_name = !guid_of_id(n->id, &n->guid);
+	identify(p, n, *own_name);
+	return 0;
+}
+
+/*
+ * After an error in a node's line: the lines of its ports follow, and other lines name it. Its name
+ * is what is in quotes.
+ */
+static int recover_node(struct topo_parse *p, struct topo_text *x, struct topo_node *n,
+			const struct topo_where *at)
+{
+	char *name = n->id[0] ? NULL : strchr(x->line, '"'), *end;
+	int r;
+
+	end = name ? strpbrk(name + 1, "\"") : NULL;
+	if (end && (size_t)(end - name) <= sizeof(n->id))
+		snprintf(n->id, sizeof(n->id), "%.*s", (int)(end - name - 1), name + 1);
+	r = build_broken(&p->b, n, at);
+	p->node = r ? TOPO_NONE : p->b.nnodes - 1;
+	return r;
+}
+
+static int parse_node(struct topo_parse *p, struct topo_text *x, enum topo_type type)
+{
+	struct topo_where at = text_at(x, x->line);
+	struct topo_node n = {.type = type};
+	struct topo_line *port0;
+	uint32_t lid = 0, lmc = 0;
+	bool own_name = false;
+	int r = parse_node_head(p, x, &n, &own_name);
+
+	if (!r)
+		r = parse_node_comment(x, &n, own_name, &lid, &lmc);
 	if (!r)
 		r = build_node(&p->b, &n, &at);
+	if (r == -EINVAL && recover_node(p, x, &n, &at))
+		return -ENOMEM;
 	if (r)
 		return r;
 	p->node = p->b.nnodes - 1;
@@ -305,7 +339,7 @@ static int parse_extspeed(struct topo_parse *p, struct topo_text *x)
 }
 
 /* "#link eth": the link layer of the adapter above. "#linked" is an ordinary comment. */
-static int parse_link(struct topo_parse *p, struct topo_text *x)
+static int parse_layer(struct topo_parse *p, struct topo_text *x)
 {
 	struct topo_node *n = p->node == TOPO_NONE ? NULL : &p->b.node[p->node];
 	enum topo_link link;
@@ -354,6 +388,7 @@ static int topo_parse_read_file(struct topo_parse *p, const char *name,
 
 static int parse_include(struct topo_parse *p, struct topo_text *x)
 {
+	uint32_t nerrs = p->b.nerrs;
 	struct topo_where at;
 	char *name;
 
@@ -365,7 +400,10 @@ static int parse_include(struct topo_parse *p, struct topo_text *x)
 	if (!p->may_include)
 		return build_error(x->b, &at, "nothing can be included here");
 	p->node = TOPO_NONE;
-	return topo_parse_read_file(p, name, &at);
+	if (topo_parse_read_file(p, name, &at) == -ENOMEM)
+		return -ENOMEM;
+	p->b.incomplete = p->b.incomplete || p->b.nerrs > nerrs;
+	return 0;
 }
 
 static int parse_do(struct topo_parse *p, struct topo_text *x)
@@ -375,6 +413,7 @@ static int parse_do(struct topo_parse *p, struct topo_text *x)
 
 static int parse_ibdiagnet(struct topo_parse *p, struct topo_text *x)
 {
+	p->stopped = true;
 	return text_error(x, "this is ibdiagnet's .db_csv file: use its .lst file instead");
 }
 
@@ -389,8 +428,11 @@ static const struct keyword {
 	int (*parse)(struct topo_parse *p, struct topo_text *x);
 } keywords[] = {
 	{"#ip[", parse_ip},
-	{"#link", parse_link},
+	{"#link", parse_layer},
 	{"#", ignore},
+	{"Switch: ", parse_link_switch},
+	{"CA: ", parse_link_ca},
+	{"Router: ", parse_link_router},
 	{"Switch", parse_switch},
 	{"Hca", parse_ca},
 	{"Ca", parse_ca},
@@ -427,11 +469,27 @@ static const struct keyword {
 	{"ibwarn:", ignore},
 };
 
+/* A misspelt keyword may have been a node's: it has a name in quotes. */
+static int parse_unknown(struct topo_parse *p, struct topo_text *x)
+{
+	struct topo_where at = text_at(x, x->line);
+	struct topo_node n = {.type = TOPO_SWITCH};
+	size_t len = strcspn(x->p, " \t=");
+
+	text_error(x, "'%.*s' does not start a line of a topology", (int)(len > 24 ? 24 : len),
+		   x->p);
+	if (!memchr(x->p, '"', (size_t)(x->end - x->p)))
+		return -EINVAL;
+	return recover_node(p, x, &n, &at) ? -ENOMEM : -EINVAL;
+}
+
 static int topo_parse_line(struct topo_parse *p, struct topo_text *x)
 {
 	text_blanks(x);
 	if (!*x->p)
 		return 0;
+	if (num_digit(*x->p) < 10)
+		return parse_link(p, x);
 	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++) {
 		const char *word = keywords[i].word;
 
@@ -441,19 +499,21 @@ static int topo_parse_line(struct topo_parse *p, struct topo_text *x)
 			x->p += strlen(word);
 		return keywords[i].parse(p, x);
 	}
-	return text_error(
-		x, "'%.*s' does not start a line of a topology",
-		(int)strnlen(x->p, strcspn(x->p, " \t=") > 24 ? 24 : strcspn(x->p, " \t=")), x->p);
+	return parse_unknown(p, x);
 }
 
-/* The builder takes over `text` (size bytes and a 0), also on failure. */
+/*
+ * The builder takes over `text` (size bytes and a 0), also on failure. Goes on after errors in
+ * lines. 0, -EINVAL, -ENOMEM.
+ */
 static int parse_text(struct topo_parse *p, const char *name, char *text, size_t size)
 {
 	struct topo_build *b = &p->b;
 	struct topo_text x = {.b = b, .file = b->nfiles};
 	char **names = reallocarray(b->file, b->nfiles + 1, sizeof(*names));
 	char **texts = reallocarray(b->text, b->nfiles + 1, sizeof(*texts));
-	char *end = text + size;
+	uint32_t nerrs = b->nerrs;
+	char *end = x.limit = text + size;
 	int r = 0;
 
 	b->file = names ? names : b->file;
@@ -463,7 +523,7 @@ static int parse_text(struct topo_parse *p, const char *name, char *text, size_t
 		return -ENOMEM;
 	}
 	b->text[b->nfiles++] = text;
-	for (char *line = text; !r && line < end; line = x.end + 1) {
+	for (char *line = text; r != -ENOMEM && !p->stopped && line < end; line = x.end + 1) {
 		char *nl = memchr(line, '\n', (size_t)(end - line));
 
 		x.line = x.p = line;
@@ -478,7 +538,7 @@ static int parse_text(struct topo_parse *p, const char *name, char *text, size_t
 			x.end[-1] = 0;
 		r = topo_parse_line(p, &x);
 	}
-	return r;
+	return r == -ENOMEM ? r : b->nerrs > nerrs ? -EINVAL : 0;
 }
 
 /* Read a whole file; *text ends with a 0 byte. */
@@ -546,9 +606,12 @@ static int topo_parse_read_file(struct topo_parse *p, const char *name,
 	char *text = NULL;
 	int fd, r;
 
-	if (p->depth > MAX_DEPTH)
+	if (p->depth > MAX_DEPTH) {
+		/* Files that include themselves more than once would be read for hours. */
+		p->stopped = true;
 		return build_error(&p->b, from, "files are included more than %d levels deep",
 				   MAX_DEPTH);
+	}
 	if (!path)
 		return -ENOMEM;
 	fd = open_file(p, name, from, path);
@@ -567,7 +630,8 @@ static int topo_parse_read_file(struct topo_parse *p, const char *name,
 
 static void topo_parse_init(struct topo_parse *p, bool may_include, char err[TOPO_ERR])
 {
-	*p = (struct topo_parse){.node = TOPO_NONE, .may_include = may_include};
+	*p = (struct topo_parse){
+		.node = TOPO_NONE, .link_node = TOPO_NONE, .may_include = may_include};
 	build_init(&p->b, err);
 	/* The value where ibsim starts to count. */
 	p->next[TOPO_CA] = p->base[TOPO_CA] = 0x100000;
@@ -578,11 +642,15 @@ static void topo_parse_init(struct topo_parse *p, bool may_include, char err[TOP
 static int done(struct topo_parse *p, int r, struct topo *t)
 {
 	*t = (struct topo){0};
-	if (!r)
+	if (!r || r == -EINVAL)
+		r = parse_links_end(p);
+	/* After errors in lines, those between lines are wanted, too. */
+	if (!r || (r == -EINVAL && p->b.nnodes))
 		r = build_topo(&p->b, t);
 	if (r == -ENOMEM)
 		build_error(&p->b, NULL, "no memory");
 	topo_hash_finish(&p->cabled);
+	parse_links_free(p);
 	build_finish(&p->b);
 	return r;
 }

@@ -20,10 +20,29 @@ enum { /* the counters of a port that pictures show */
        PICTURE_COUNTERS,
 };
 
+/* The counters of a port's errors that pages show: those of enum hw_ctr, with their names in sysfs.
+ */
+#define PICTURE_ERRORS(E)                                     \
+	E(SYMBOL, "symbol_error")                             \
+	E(RECOVERY, "link_error_recovery")                    \
+	E(DOWNED, "link_downed")                              \
+	E(RCV_ERRORS, "port_rcv_errors")                      \
+	E(RCV_REMOTE_PHYS, "port_rcv_remote_physical_errors") \
+	E(RCV_RELAY, "port_rcv_switch_relay_errors")          \
+	E(RCV_CONSTRAINT, "port_rcv_constraint_errors")       \
+	E(XMIT_DISCARDS, "port_xmit_discards")                \
+	E(XMIT_CONSTRAINT, "port_xmit_constraint_errors")     \
+	E(INTEGRITY, "local_link_integrity_errors")           \
+	E(OVERRUN, "excessive_buffer_overrun_errors")         \
+	E(VL15_DROPPED, "VL15_dropped")
+#define PICTURE_ERROR_ENUM(name, text) PICTURE_ERR_##name,
+enum picture_error { PICTURE_ERRORS(PICTURE_ERROR_ENUM) PICTURE_NERRORS };
+
 struct picture_port {
 	uint32_t state, phys; /* enum ib_port_state, enum ib_phys_state; 0: not known */
 	uint32_t pulled;      /* the port has no cable; its peer is that of the last one */
 	uint64_t n[PICTURE_COUNTERS];
+	uint64_t err[PICTURE_NERRORS];
 };
 
 struct picture_node {

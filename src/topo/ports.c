@@ -218,7 +218,7 @@ static int parse_alias(struct topo_parse *p, struct topo_text *x, struct topo_li
 	return build_alias(x->b, full, l);
 }
 
-int parse_port(struct topo_parse *p, struct topo_text *x)
+static int parse_line(struct topo_parse *p, struct topo_text *x)
 {
 	const struct topo_node *n = p->node == TOPO_NONE ? NULL : &p->b.node[p->node];
 	struct topo_where at = text_at(x, x->p);
@@ -248,5 +248,20 @@ int parse_port(struct topo_parse *p, struct topo_text *x)
 		r = parse_options(x, l);
 	if (!r && text_skip(x, "#"))
 		r = parse_comment(x, l);
+	return r;
+}
+
+int parse_port(struct topo_parse *p, struct topo_text *x)
+{
+	uint32_t nlines = p->b.nlines;
+	int r = parse_line(p, x);
+
+	if (r != -EINVAL || p->node == TOPO_NONE)
+		return r;
+	/* The line of the other end may be right. */
+	if (p->b.nlines > nlines)
+		p->b.line[nlines].broken = true;
+	else
+		p->b.broken[p->node] = true;
 	return r;
 }

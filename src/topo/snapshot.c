@@ -11,6 +11,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "hw/port.h"
+#include "subnet/subnet.h"
 
 void topo_node_id(const struct fab_node *n, char id[24])
 {
@@ -222,6 +223,10 @@ static void read_state(const struct reader *r, uint32_t idx, struct picture_port
 	out->n[PICTURE_XMIT_PKTS] = c.n[HW_CTR_XMIT_PKTS];
 	out->n[PICTURE_RCV_PKTS] = c.n[HW_CTR_RCV_PKTS];
 	out->n[PICTURE_XMIT_DISCARDS] = c.n[HW_CTR_XMIT_DISCARDS];
+	/* As sysfs and perfquery show them: tools and the console can set them. */
+	fab_pma_counters(r->s, idx, &c);
+#define READ_ERROR(name, text) out->err[PICTURE_ERR_##name] = c.n[HW_CTR_##name];
+	PICTURE_ERRORS(READ_ERROR)
 }
 
 static void read_states(const struct reader *r, struct picture *p)

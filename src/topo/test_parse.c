@@ -387,13 +387,89 @@ static void test_refused(void **state)
 		refused(bad[i].text, bad[i].why);
 }
 
+/* Each error once, at its own line; nothing that only follows from another error. */
+static const struct {
+	const char *text, *why;
+} several[] = {
+	/* lines and what they say together */
+	{"Switch 4 \"A\"\n[1] \"B\"\n[2] \"C\" q=1\n[9] \"D\"\n[3] \"E\"\nCa 1 \"B\"\n[1] "
+	 "\"A\"[1]\nCa 1 "
+	 "\"C\"\n[1] \"A\"[2]\nCa 1 \"D\"\n[1] \"A\"[4]\nblah\n",
+	 "f:3:9: 'q=1' is not an option of a port (w=, s=, e=)\n"
+	 "f:4:2: the port's number is 9: it must be from 1 to 4\n"
+	 "f:12:1: 'blah' does not start a line of a topology\n"
+	 "f:5:5: there is no node \"E\""},
+	/* a node's line: the lines of its ports are read, its neighbours find it */
+	{"Swich 4 \"A\"\n[1] \"B\"\n[2] B\nCa 9 \"B\"\n[1] \"A\"[1]\nCa x \"C\"\n[1] \"A\"[3]\nCa "
+	 "1\n[1] \"A\"[4]\n",
+	 "f:1:1: 'Swich' does not start a line of a topology\n"
+	 "f:3:5: the name of the other end in quotes is missing\n"
+	 "f:4:1: \"B\" has 9 ports: an adapter has at most 4\n"
+	 "f:6:4: the number of ports is missing\n"
+	 "f:8:5: the node's name in quotes is missing"},
+	/* which may be any: names that are not there may be its name */
+	{"Ca 1 B\nSwitch 2 \"A\"\n[1] \"B\"\n[2] \"C\"\n",
+	 "f:1:6: the node's name in quotes is missing"},
+	{"Ca 1 \"A\"\nCa 1 \"A\"\n[1] \"S\"\nSwitch 2 \"S\"\n[1] \"A\"\n[2] \"X\"\nx\n",
+	 "f:2:1: node \"A\" is already defined (line 1)\n"
+	 "f:7:1: 'x' does not start a line of a topology\n"
+	 "f:6:5: there is no node \"X\""},
+	/* a missing node once, both ends of a cable once */
+	{"Switch 4 \"A\"\n[1] \"X\"\n[2] \"X\"[2]\n[3] \"B\" w=1\n[4] \"C\"\nCa 1 \"B\"\n[1] "
+	 "\"A\"[3] w=2\nCa 1 "
+	 "\"C\"\n",
+	 "f:2:5: there is no node \"X\"\n"
+	 "f:4:1: port 1 of \"B\", the other end (line 7), has another width\n"
+	 "f:5:1: port 1 of \"C\" does not mention this cable"},
+	{"Ca 1 \"H-0000000000000001\"\nSwitch 1 \"S-0000000000000001\"\nRt 1 "
+	 "\"R-0000000000000001\"\n",
+	 "f:2:1: another node has the GUID 0x0000000000000001 of \"S-0000000000000001\"\n"
+	 "f:3:1: another node has the GUID 0x0000000000000001 of \"R-0000000000000001\""},
+	{"Ca 1 \"A\"\n[1] "
+	 "\"1234567890123456789012345678901234567890123456789012345678901234@x\"\nx\n",
+	 "f:2:5: a name has at most 64 characters\n"
+	 "f:3:1: 'x' does not start a line of a topology"},
+	{"vendid 5\nCa 1 \"A\"\n#ip[2] x\n#link e\n",
+	 "f:1:8: '=' is missing\n"
+	 "f:3:5: the port's number is 2: it must be from 1 to 1\n"
+	 "f:4:7: 'e' is not a link layer (ib, eth)"},
+	{"{ XX\n{ CA x\n",
+	 "f:1:3: 'XX' is not a type of node (CA, SW, Rt)\nf:2:6: 'Ports:' is missing"},
+};
+
+static void test_all_errors(void **state)
+{
+	for (size_t i = 0; i < sizeof(several) / sizeof(several[0]); i++)
+		refused(several[i].text, several[i].why);
+}
+
+/* A report has an end. */
+static void test_many_errors(void **state)
+{
+	char text[2000] = "", err[TOPO_ERR];
+	struct topo none;
+	size_t lines = 0;
+
+	for (int i = 0; i < 120; i++)
+		strcat(text, "what ever\n");
+	assert_int_equal(topo_parse("f", text, strlen(text), &none, err), -EINVAL);
+	for (const char *s = err; *s; s++)
+		lines += *s == '\n';
+	assert_int_equal(lines, TOPO_ERRORS);
+	assert_string_equal(strrchr(err, '\n'), "\nand 100 more errors");
+	text[210] = 0;
+	assert_int_equal(topo_parse("f", text, strlen(text), &none, err), -EINVAL);
+	assert_string_equal(strrchr(err, '\n'), "\nand 1 more error");
+}
+
 static void test_no_text(void **state)
 {
 	char err[TOPO_ERR];
 	struct topo none;
 
 	assert_int_equal(topo_parse("f", "Ca 1\n\0\n", 7, &none, err), -EINVAL);
-	assert_string_equal(err, "f:1:5: the node's name in quotes is missing");
+	assert_string_equal(err, "f:1:5: the node's name in quotes is missing\n"
+				 "f:2:1: a zero byte: this is not a text file");
 	assert_int_equal(topo_parse("f", "#\n#\0\n", 5, &none, err), -EINVAL);
 	assert_string_equal(err, "f:2:2: a zero byte: this is not a text file");
 	assert_int_equal(topo_load("/nowhere/at/all", &none, err), -ENOENT);
@@ -432,8 +508,15 @@ static void test_include(void **state)
 	assert_int_equal(topo_load(path, &t, err), -EINVAL);
 	snprintf(why, sizeof(why), "%s/b:1:9: files are included more than 9 levels deep", dir);
 	assert_string_equal(err, why);
+	/* A file that cannot be read may have had the missing nodes. */
 	put(dir, "b", "include \"c\"\n");
-	assert_int_equal(topo_load(path, &t, err), -ENOENT);
+	assert_int_equal(topo_load(path, &t, err), -EINVAL);
+	snprintf(why, sizeof(why), "%s/b:1:9: cannot read c: No such file or directory", dir);
+	assert_string_equal(err, why);
+	/* Each level includes two: the end of one is the end of all. */
+	put(dir, "b", "include \"b\"\ninclude \"b\"\n");
+	assert_int_equal(topo_load(path, &t, err), -EINVAL);
+	assert_null(strchr(err, '\n'));
 	snprintf(why, sizeof(why), "rm -r %s", dir);
 	assert_int_equal(system(why), 0);
 }
@@ -446,6 +529,7 @@ int main(void)
 		cmocka_unit_test(test_ibsim_net),     cmocka_unit_test(test_ibsim_words),
 		cmocka_unit_test(test_ibsim_modules), cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_addresses),     cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_all_errors),    cmocka_unit_test(test_many_errors),
 		cmocka_unit_test(test_no_text),       cmocka_unit_test(test_include),
 	};
 

@@ -11,6 +11,7 @@
 struct topo_text {
 	struct topo_build *b;
 	char *line, *p, *end; /* *end is 0 */
+	char *limit;          /* the end of the file's text */
 	uint32_t file, lineno;
 };
 

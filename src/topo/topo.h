@@ -4,8 +4,9 @@
  * one grammar) or from a generator, and writes it again. For the supervisor and the command line
  * only: ordinary memory and stdio. The formats are in softhca-topo(5).
  *
- * On failure functions put the reason into `err`, one line without a newline: "FILE:LINE:COLUMN:
- * reason" when a file's content is to blame.
+ * On failure functions put the reasons into `err`: lines with newlines between them, of the form
+ * "FILE:LINE:COLUMN: reason" when a file's content is to blame. All errors of a file are found;
+ * after TOPO_ERRORS lines the last one is "and N more errors".
  */
 #ifndef SOFTHCA_TOPO_TOPO_H
 #define SOFTHCA_TOPO_TOPO_H
@@ -15,7 +16,8 @@
 #include <stdio.h>
 #include "fabric/topo.h"
 
-#define TOPO_ERR 512
+#define TOPO_ERRORS 20
+#define TOPO_ERR 8192
 #define TOPO_ADDR_TEXT 46 /* INET6_ADDRSTRLEN */
 /* The number of unicast LIDs limits a subnet's switches plus ports of adapters and routers. */
 #define TOPO_MAX_LIDS 0xbfffu

@@ -268,12 +268,27 @@ create(pd)
 cq = bytearray(272); cq[0:2] = b'\\x04\\0'; cq[0x1c] = 31; cq[0x27] = 1
 create(cq)
 create(cq[:64])
+create(b'\\x0a\\0' + bytes(5) + b'\\x3a' + bytes(16))
 ''', '-e', 'fw')]
         self.assertTrue(lines[0].endswith('syndrome 0xf00004: cmd_in reserved bit 0x48 (dword 0x8 = '
                                           '0x00800000); allowed: reserved bits must be zero'), lines[0])
         self.assertRegex(lines[1], r'cqc\.log_cq_size \(bit 0xe3, width 5\) = 0x1f; '
                          r'allowed: at most log_max_cq_sz \(log_max_cq_sz=22\)$')
         self.assertRegex(lines[2], r'BAD_INPUT_LEN\(0x50\) .*cmd_in \(64 of 272 bytes in, 16 of 16 out\): .*; allowed: the whole')
+        self.assertTrue(lines[3].endswith('create_general_object_in (24 bytes in, 80 needed: create_general_object_in has 16, '
+                                          'av_qp_mapping 64): the input ends before the object does; allowed: all of the '
+                                          'object'), lines[3])
+
+    def test_a_command_leads_to_its_fields(self):
+        def explain(word):
+            r = subprocess.run([SOFTHCA, 'explain', word], capture_output=True, errors='replace', timeout=TIMEOUT)
+            self.assertEqual((r.returncode, r.stderr), (0, ''))
+            return r.stdout
+        layouts = re.findall(r'softhca explain (\w+)', explain('CREATE_MKEY'))
+        self.assertEqual(layouts, ['create_mkey_in', 'mkc', 'create_mkey_out'])
+        fields = explain(layouts[0])
+        self.assertRegex(fields, r'0x0080 +memory_key_mkey_entry: softhca explain mkc\n')
+        self.assertRegex(explain('mkc'), r'0x01db \+5 +log_page_size\n')
 
     def test_every_line_of_json_is_an_object(self):
         for topics in ('all', 'uverbs,fw'):

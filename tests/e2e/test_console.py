@@ -88,6 +88,22 @@ class Console(Case):
         self.becomes('Active', port=2)
         self.assertEqual(self.state(port=1), 'Down')
 
+    def test_names_of_status(self):
+        """A host, its device and its GUID name the adapter, as the name in the file does."""
+        with Fabric('--topo', 'star:3') as fab:
+            self.fab = fab
+            guid = self.status(fab)['hosts'][1]['hcas'][0]['node_guid']
+            want = self.do('Dump "h2 mlx5_0"\n')
+            self.assertRegex(want, r'Ca 1 .*\n.*\[2\]\t lid 2 ')
+            for name in 'h2', guid:
+                self.assertEqual(self.do(f'Dump "{name}"\n'), want)
+                self.do(f'Unlink "{name}"[1]\nRelink "{name}"[1]\n')
+            self.refused('Dump "h4"', 'there is no node "h4"')
+        with Fabric('--hca', '2') as fab:
+            self.fab = fab
+            self.refused('Dump "h1"', 'host "h1" has 2 adapters: "h1 mlx5_N"')
+            self.assertIn('dumped 1 nodes', self.do('Dump "h1 mlx5_1"\n'))
+
     def test_traffic_goes_another_way(self):
         """Of two cables between the switches one is enough, and none is not."""
         sides = (('--host', 'Hca1'), ('--host', 'Hca2'))
@@ -254,6 +270,8 @@ class Console(Case):
         try:
             n = self.client('ibv_asyncwatch')
             wait_for(lambda: self.text(p), 'the watcher to watch')
+            self.assertRegex(self.fab.softhca('status', self.fab.name),
+                             rf'process \d+  ibv_asyncwatch  on Hca1  client {n}  ')
             self.do(f'X {n}\n')
             self.assertEqual(self.do('Attached\n'), '')
             self.refused(f'X {n}', 'there is no such client')

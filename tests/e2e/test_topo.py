@@ -144,9 +144,21 @@ class Written(Case):
             r = self.topo('-', stdin=text)
             self.assertEqual((r.returncode, r.stdout), (2, ''))
             self.assertEqual(r.stderr, f'softhca: topo: {why}\n')
+        # All that is wrong, in one run, as also `up` says it.
+        text = 'Switch 4 "A"\n[1] "B"[1]\n[9] "C"\nfoo\n'
+        for verb in 'topo', 'up':
+            r = subprocess.run([SOFTHCA, verb, *(('lab', '--topo') if verb == 'up' else ()), '-'], input=text,
+                               capture_output=True, errors='replace', timeout=TIMEOUT)
+            self.assertEqual(r.returncode, 2)
+            self.assertEqual(r.stderr, ''.join(f'softhca: {verb}: <stdin>:{e}\n' for e in (
+                "3:2: the port's number is 9: it must be from 1 to 4", "4:1: 'foo' does not start a line of a topology",
+                '2:5: there is no node "B"')))
 
     def test_refused(self):
         for args, why in ((['ring:x'], 'ring:N[:HCAS]'), (['/nowhere'], 'No such file'),
+                          (['fattree:3:16'], 'No such file or directory; did you mean fat-tree:3:16?'),
+                          (['ring'], 'No such file or directory; the form is ring:N[:HCAS]'),
+                          (['./fattree:3:16'], 'No such file or directory\n'),
                           (['-o', 'jpeg', 'ring:3'], "'jpeg' is not one of ibnetdiscover, dot, svg"),
                           (['-o', 'x.jpeg', 'ring:3'], "nor a file whose name ends in .topo"),
                           (['-o', '.svg', 'ring:3'], 'is not one of'),
@@ -330,6 +342,29 @@ class Pictures(Case):
             self.assertEqual(os.listdir(place), ['dot'])
             self.assertIn('No such file', self.write('-o', place + '/no/x.gv', 'ring:3', status=2))
 
+    def test_a_bitmap_that_is_too_large(self):
+        """The user hears what to do; what else dot says is passed on."""
+        png = b'\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0%b\0\0\1\0'
+        for words, width, why in (
+                ('dot: graph is too large for cairo-renderer bitmaps. Scaling by 0.213446 to fit', 32767,
+                 'softhca: topo: the picture is too large for a bitmap: it was made smaller, to 21 % (32767 x 256 '
+                 'pixels), and may not be readable; -o FILE.svg has no limit, -o FILE.html zooms, --hosts count '
+                 'draws less\n'),
+                ('dot: a word', 20000,
+                 'dot: a word\nsofthca: topo: the picture has 20000 x 256 pixels, more than many programs show; -o '
+                 'FILE.svg and -o FILE.html zoom, --hosts count draws less\n'),
+                ('', 16384, '')):
+            with tempfile.TemporaryDirectory() as place:
+                with open(place + '/dot', 'w') as f:
+                    f.write(f'#!/bin/sh\nPATH={os.environ["PATH"]}\nprintf %s "{words}" >&2\n[ -z "{words}" ] || echo >&2\n'
+                            f'cat {place}/x.png\n')
+                os.chmod(place + '/dot', 0o755)
+                with open(place + '/x.png', 'wb') as f:
+                    f.write(png % width.to_bytes(2, 'big'))
+                r = subprocess.run([SOFTHCA, 'topo', '-o', place + '/y.png', 'ring:3'], capture_output=True,
+                                   errors='replace', timeout=TIMEOUT, env={**os.environ, 'PATH': place})
+                self.assertEqual((r.returncode, r.stderr), (0, why))
+
     def test_states(self):
         with Fabric('--topo', 'fat-tree:2:4') as fab:
             def ask(*args):
@@ -398,6 +433,36 @@ class Pictures(Case):
             for p in n['ports']:
                 far = next(q for q in data['nodes'][p['peer']]['ports'] if q['port'] == p['peer_port'])
                 self.assertEqual((far['peer'], far['peer_port']), (i, p['port']))
+
+    @unittest.skipUnless(shutil.which('node'), 'node is not installed')
+    def test_the_page_shows_errors(self):
+        """As counters, as colours of cables, as a list of the worst; the script is executed."""
+        with Fabric('--topo', 'star:3') as fab, tempfile.TemporaryDirectory() as place:
+            def page(colours, word):
+                name = os.path.join(place, 'x.html')
+                fab.softhca('topo', '--fabric', fab.name, '-o', name)
+                r = subprocess.run(['node', os.path.join(os.path.dirname(__file__), 'page.js'), name, colours, word],
+                                   capture_output=True, errors='replace', timeout=TIMEOUT)
+                self.assertEqual((r.returncode, r.stderr), (0, ''))
+                return name, json.loads(r.stdout)
+            name, seen = page('errors', 'h2')
+            self.assertIn('All cables are up', seen['panel'])
+            self.assertNotIn('error', seen['panel'] + seen['node'].replace('received errors', ''))
+            none = seen['styles']
+            for what in ('"h2"[1] PortCounters.SymbolErrorCounter=7', '"h3"[1] PortCounters.LinkDownedCounter=200',
+                         '"h3"[1] PortCounters.VL15Dropped=900'):
+                self.ok(fab.run('sh', '-c', f"echo 'PerformanceSet {what}' | {SOFTHCA} console"))
+            name, seen = page('errors', 'h2')
+            with open(name, encoding='utf-8') as f:
+                errors = {n['host']: p['errors'] for n in page_data(self, f.read())['nodes'] if n['type'] == 'ca'
+                          for p in n['ports']}
+            self.assertEqual(errors, {'h1': None, 'h2': {'symbol_error': 7},
+                                      'h3': {'link_downed': 200, 'VL15_dropped': 900}})
+            # few and many errors have colours of their own
+            self.assertEqual(len(set(seen['styles']) - set(none)), 2)
+            self.assertRegex(seen['panel'], r'2 cables have errors .*h3.* 1100 .*h2.* 7 ')
+            self.assertRegex(seen['node'], r'Errors +port 1 symbol_error 7')
+            self.assertEqual(page('state', 'h2')[1]['styles'], none)
 
     def test_roce_has_no_cables(self):
         with Fabric('--hosts', '2', '--link', 'eth') as fab:
@@ -510,6 +575,27 @@ class Up(Case):
             r = Running([SOFTHCA, 'run', *args, '--', 'true']).finish()
             self.assertEqual(r.status, 2, str(r))
             self.assertIn(why, r.out)
+
+    def test_what_iblinkinfo_prints_can_be_loaded(self):
+        """In each of its forms; the same nodes and cables come back."""
+        def seen(text):  # without the addresses and the order of the nodes
+            return sorted(re.sub(r'0x[0-9a-f]{16} ', '', line) for line in text.splitlines()
+                          if 'Down' not in line)
+        with Fabric('--topo', 'fat-tree:2:4') as fab:
+            forms = {form: self.ok(fab.run('iblinkinfo', *form, options=('--host', 'h1')))
+                     for form in ((), ('-l',), ('--switches-only',), ('--cas-only',))}
+            forms['-p'] = self.ok(fab.run('iblinkinfo', '-p', options=('--host', 'h1')))
+        for form, text in forms.items():
+            with tempfile.NamedTemporaryFile('w', suffix='.txt') as f:
+                f.write(text)
+                f.flush()
+                if form == ('--cas-only',):  # no adapter is at a spine
+                    out = self.ok(Running([SOFTHCA, 'topo', f.name]).finish())
+                    self.assertEqual(len(re.findall(r'^Switch', out, re.M)), 4)
+                    continue
+                with Fabric('--topo', f.name) as fab:
+                    again = self.ok(fab.run('iblinkinfo', options=('--host', 'h1')))
+            self.assertEqual(seen(again), seen(forms[()]), form)
 
     def test_no_host_at_all(self):
         with self.fabric('Switch 2 "a"\n[1] "b"\nSwitch 2 "b"\n[1] "a"\n') as fab:

@@ -30,6 +30,12 @@ static const char *const seeds[] = {
 	"DevID:C7380000 Rev:A1 {s} LID:BFFF PN:18 } PHY=4x LOG=ACT SPD=FDR10\n",
 	"Ca 2 \"a\"\n#ip[2] 10.0.0.1/8,fd00::1 # x\n#ip[1]\t127.1.2.3\nCa 1 \"b\"\n#ip[1] "
 	"fd00::2/48\n",
+	"CA: n1 H:\n  0x0b 4 1[  ] ==( 4X 14.0625 Gbps Active/  LinkUp)==> 13 1[ 7] \"s\" ( )\n"
+	"Switch: 0x02 s:\n 13 1[ 7] ==( 4X 14.0625 Gbps Active/ LinkUp)==> 4 1[  ] \"n1 H\" ( )\n"
+	" 13 2[  ] ==( Down/ Polling)==> [  ] \"\" ( )\n 13 3[ ] ==()==> 5 1[ ] \"n2\" ()\n",
+	"0x0b \"  n1 H\" 4 1[  ] ==( 4X 10.0 Gbps (FDR10) Active/ LinkUp)==> 0x02 13 1[ ] \"s\" "
+	"( )\n0x02 \"  s\" 13 1[  ] ==( 4X 10.0 Gbps (FDR10) Active/ LinkUp)==> 0x0b 4 1[ ] \"n1 "
+	"H\" ( )\n0x02 \"  s\" 13 9[  ] ==( Down/ Polling)==> [  ] \"\" ( )\n",
 };
 
 int main(int argc, char **argv)
