@@ -176,7 +176,7 @@ static const struct form {
 	{"libfabric", "prov_err", REPORT_COMPLETION, "prov_err: *[a-z A-Z]+\\(" DEC "\\)", "W",
 	 NULL},
 	/* ---- MADs */
-	{"OpenSM", "ERR ", REPORT_OPENSM, "[a-z_0-9]+: ERR ([0-9A-F]{4}): *(.*)$", "kg", NULL},
+	{"OpenSM", "ERR ", REPORT_OPENSM, "(^|[ :])ERR ([0-9A-F]{4}): *(.*)$", ".kg", NULL},
 	{"infiniband-diags", "bad status", REPORT_MAD,
 	 "umad \\((.*) Attr " HEX "(:[0-9a-f]+)?\\) bad status " DEC, "gA.R", NULL},
 	{"infiniband-diags", "recv failed", REPORT_MAD, "_do_madrpc: recv failed: ([A-Z].*)$", "E",

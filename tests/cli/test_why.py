@@ -1113,7 +1113,8 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
                      'Call to ibv_create_ah failed with error Connection timed out',
                      'non-zero status: 110 ibv_create_ah failed', 'ibv_create_ah: Connection timed out(110)',
                      'ibv_create_ah(dlid=1) for UD failed: Connection timed out', 'ibv_create_ah failed, error=-110',
-                     'Failed to ibv_create_ah: Connection timed out [110]'):
+                     'Failed to ibv_create_ah: Connection timed out [110]',
+                     '2026-11-22T10:11:12Z ibv_create_ah failed: Connection timed out'):
             m, = json.loads(self.ok('decode', '-j', stdin=text + '\n'))['meanings']
             self.assertEqual((m['kind'], m['name'], m['value']), ('failed call', 'ibv_create_ah', 110), text)
 
