@@ -422,6 +422,14 @@ static int ignore(struct topo_parse *p, struct topo_text *x)
 	return 0;
 }
 
+/* "Switch 0x0008f10400411a08 NAME:" of old versions of iblinkinfo, not a number of ports. */
+static int parse_old_switch(struct topo_parse *p, struct topo_text *x)
+{
+	x->p -= 2;
+	return strspn(x->p + 2, "0123456789abcdef") == 16 ? parse_link_switch(p, x)
+							  : parse_switch(p, x);
+}
+
 /* Each keyword with its shortest abbreviation in ibsim. */
 static const struct keyword {
 	const char *word;
@@ -431,6 +439,7 @@ static const struct keyword {
 	{"#link", parse_layer},
 	{"#", ignore},
 	{"Switch: ", parse_link_switch},
+	{"Switch 0x", parse_old_switch},
 	{"CA: ", parse_link_ca},
 	{"Router: ", parse_link_router},
 	{"Switch", parse_switch},

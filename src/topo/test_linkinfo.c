@@ -137,6 +137,21 @@ static void test_one_end(void **state)
 	is_cable(1, 1, 2, 1);
 }
 
+/* The heading of old versions has no colon behind its first word. */
+static void test_old_heading(void **state)
+{
+	parse("Switch 0x0008f10400411a08 sLB-24:\n"
+	      "      18    1[  ]  ==( 4X 5.0 Gbps  Active /  LinkUp)==>      16    1[  ] \"n1 "
+	      "HCA-1\" ("
+	      "  )\nSwitch 0x8 \"A\"\n");
+	assert_int_equal(t.nnodes, 3);
+	assert_true(t.node[0].guid == 0x8f10400411a08);
+	assert_string_equal(t.node[0].desc, "sLB-24");
+	rate(&t.node[0].port[1], 2, 2);
+	assert_int_equal(t.node[1].nports, 8);
+	is_cable(0, 1, 2, 1);
+}
+
 /* Two adapters, and no subnet manager yet: LIDs are 0. */
 static void test_no_lids(void **state)
 {
@@ -205,9 +220,9 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nodes),   cmocka_unit_test(test_lines),
-		cmocka_unit_test(test_one_end), cmocka_unit_test(test_no_lids),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_nodes),       cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_one_end),     cmocka_unit_test(test_no_lids),
+		cmocka_unit_test(test_old_heading), cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, drop);
