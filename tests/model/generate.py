@@ -375,6 +375,9 @@ class Generator:
             if wr['op'] not in ('CAS', 'FAA') and obj.len < n and self.chance(0.95):
                 n = self.r.randint(0, obj.len)
             wr['ra'] = self.place(name, n)
+            if n > 1000 and self.chance(0.05):  # whole packets before the end of what it may use
+                wr['ra'] = min(obj.off + obj.len - self.r.randrange(1, n), ARENA - n)
+                wr['ra'] = max(wr['ra'], obj.off)
         if wr['op'] in ('CAS', 'FAA'):
             if not self.chance(0.02):
                 wr['ra'] = (wr['ra'] + 7) & ~7
