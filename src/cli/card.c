@@ -63,7 +63,7 @@ int card_wc_in_text(const char *text)
 	return -1;
 }
 
-int card_event_by_text(const char *text)
+static int card_event_by_text(const char *text)
 {
 	static const char *const prefixes[] = {"IBV_EVENT_", "IB_EVENT_", "EVENT_", NULL};
 

@@ -85,7 +85,6 @@ const struct card_syndrome *card_syndrome_find(uint32_t syndrome);
 int card_wc_by_text(const char *text);
 /* The status whose text is somewhere in a message; -1. */
 int card_wc_in_text(const char *text);
-int card_event_by_text(const char *text);
 /* The event that the text begins with, or that it names after the word "event". -1: none. */
 int card_event_at_start(const char *text);
 int card_event_in_text(const char *text);

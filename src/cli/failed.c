@@ -5,13 +5,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "cli/explain.h"
 #include "fw/fw.h"
 #include "util/cleanup.h"
 #include "wire/mad/names.h"
 #include "wire/wqe/cqe.h"
+#include "util/num.h"
 
 #define ERRNOS 134
 #define TEXT 512
@@ -246,7 +246,7 @@ int explain_opensm(struct json_object *list, const char *code, const char *text)
 
 	if (!s)
 		return 0;
-	o = explain_meaning(list, EXPLAIN_OPENSM, strtoul(code, NULL, 16),
+	o = explain_meaning(list, EXPLAIN_OPENSM, num_in_base(code, 16, NULL),
 			    s->code ? s->code : code);
 	if (text)
 		explain_put(o, "text", text);
@@ -365,7 +365,7 @@ static int calls_by_word(struct json_object *list, const char *word)
 
 static int qp_numbers_by_word(struct json_object *list, const char *word)
 {
-	uint32_t n = (uint32_t)strtoul(word, NULL, 16);
+	uint32_t n = (uint32_t)num_in_base(word, 16, NULL);
 	int found = 0;
 
 	if (strncasecmp(word, "0x", 2))

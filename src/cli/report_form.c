@@ -413,7 +413,8 @@ static bool report_text(struct report_fact *fact, char role, const char *s, size
 		report_word(fact->command, sizeof(fact->command), s, n);
 		return failed_is_cm_error(fact->command);
 	case 'Z':
-		fact->cm_status = (int)strtol(word, NULL, 10);
+		number = (int)num_decimal(word + (*word == '-'), NULL);
+		fact->cm_status = *word == '-' ? -number : number;
 		fact->has |= REPORT_HAS_STATUS_OF_CM;
 		return true;
 	case 'k':
