@@ -88,7 +88,7 @@ void report_reader_destroy(struct report_reader *r)
 	free(r);
 }
 
-/* "ibv_reg_mr failed: " is the message itself, not a host and its unit. */
+/* "ibv_reg_mr failed: " and "ERR 3113: " are the message itself, not a host and its unit. */
 static bool is_message(const char *prefix, size_t n)
 {
 	static const char *const ends[] = {" failed: ", " error: "};
@@ -99,7 +99,7 @@ static bool is_message(const char *prefix, size_t n)
 		if (n >= len && !strncasecmp(prefix + n - len, ends[i], len))
 			return true;
 	}
-	return false;
+	return !strncmp(prefix, "ERR ", 4);
 }
 
 /* Removes one prefix. `date`: a date was removed before. */
