@@ -111,6 +111,10 @@ class Generator:
                 self.add(Step('xrcd', x='x0'))
             for _ in range(self.r.randint(1, 2)):
                 self.srq(x='x0', c=self.a_cq())
+            if self.chance(0.2):  # of another domain
+                if 'x1' not in self.model.objs:
+                    self.add(Step('xrcd', x='x1'))
+                self.srq(x='x1', c=self.a_cq())
             a, b = self.qp('XI'), self.qp('XT', x='x0')
         elif kind == 'DC':
             s = self.srq()

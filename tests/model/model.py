@@ -267,6 +267,8 @@ class Model(Transport):
     @rule('a receive in ERR is flushed at once', 'card post_err_recv')
     def do_recv(self, a, wrs):
         to = self.get(a['to'])
+        if sum(self.waits_for(q, to) for q in self.all('q')) > 1:
+            raise Undefined('which of those that wait takes the first receive')
         if to.name[0] == 'q' and (to.state == RESET or to.srq or to.type in ('XI', 'XT', 'DCI')):
             raise Undefined('no receive queue, or one in reset')
         for wr in wrs:
@@ -275,6 +277,13 @@ class Model(Transport):
             to.rq.append(wr)
         if to.name[0] == 'q' and to.state == ERR:
             self.flush_receives(to)
+
+    @books
+    def waits_for(self, q, srq):
+        if not q.sq or q.state != RTS:
+            return False
+        peer = self.objs.get(q.sq[0].get('to') or q.dest)
+        return srq.name in (q.sq[0].get('srq'), peer and peer.type != 'XT' and peer.srq)
 
     @rule('a request in ERR is flushed at once; SQE flushes as ERR does', 'card post_err_send', 'IBA 10.3.1.6')
     @rule('inline data has left its memory when the post returns, its key is not looked at', 'card recv_inline')
@@ -322,7 +331,7 @@ class Model(Transport):
     @rule('each bind of type 1 has the next key', 'card mw1_rebind', 'rdma-core qp.c mlx5_bind_mw()')
     @rule('a bind of type 2 has the tag of its rkey', 'card mw2_low_byte')
     def next_tag(w, wr):
-        return (w.known + (0 if wr.get('same') else 1)) & 255
+        return (w.known + (0 if wr.get('same') and w.type == 2 else 1)) & 255
 
     @books
     def key(self, name):
