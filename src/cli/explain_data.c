@@ -81,13 +81,12 @@ const struct explain_cqe explain_cqes[] = {
 	 "the region was deregistered while in use"},
 	{CQE_SYND_REMOTE_INVAL_REQ, "REMOTE_INVAL_REQ_ERR", IBV_WC_REM_INV_REQ_ERR,
 	 "the other end refuses the request as invalid",
-	 "the receive there is too short for the SEND, the operation is not enabled, or too many "
-	 "READs or atomics are outstanding"},
+	 "the receive there is too short for the SEND, the QP's access flags lack the operation "
+	 "(cards look at them before the key), or too many READs or atomics are outstanding"},
 	{CQE_SYND_REMOTE_ACCESS, "REMOTE_ACCESS_ERR", IBV_WC_REM_ACCESS_ERR,
 	 "the other end refuses access to its memory",
-	 "rkey wrong or deregistered, address outside the region, the region's or the QP's access "
-	 "flags (REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC) missing, region of another PD than the "
-	 "QP"},
+	 "rkey wrong or deregistered, address outside the region, the region's access flags "
+	 "(REMOTE_WRITE, REMOTE_READ, REMOTE_ATOMIC) missing, region of another PD than the QP"},
 	{CQE_SYND_REMOTE_OP, "REMOTE_OP_ERR", IBV_WC_REM_OP_ERR,
 	 "the other end failed while carrying the request out",
 	 "a receive at the other end has completed with an error: look at that completion first"},
