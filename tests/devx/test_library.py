@@ -60,7 +60,7 @@ class Library(unittest.TestCase):
                 self.assertEqual(f[5], 'HIDDEN', f[7])
 
     def test_every_call_has_a_manual_page(self):
-        pages = {p: read(p) for p in glob.glob(os.path.join(TOP, 'doc', 'man', '*.3'))}
+        pages = {p: read(p) for p in glob.glob(os.path.join(TOP, 'doc', 'man', 'devx_*.3'))}
         text = '\n'.join(pages.values())
         self.assertEqual(set(re.findall(r'^\.Fn (\w+) ".*"$', text, re.M)), exported())
         self.assertEqual(set(re.findall(r'^\.Nm (\w+)', text, re.M)), exported())
