@@ -442,6 +442,8 @@ class Transport:
         if not self.allowed(to, wr, n, pd):
             # Answers to the packets that the key allows have come before (inferred from WRITEs).
             n = self.fitting_remote(wr, n, to, pd) // q.mtu
+            if n and not all(self.local(k, o, m, q.pd, 'L') for k, o, m in wr['list'] if m):
+                raise Undefined('part of an answer, for a list that is wrong behind it')
             self.uses(wr['ra'], n * q.mtu)
             error = self.scatter(wr, bytes(self.mem[wr['ra']:wr['ra'] + n * q.mtu]), q.pd, mtu=q.mtu)
             self.landed(q, to, n)
