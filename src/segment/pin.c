@@ -4,8 +4,11 @@
  * meanwhile (pin.h). uverbs registers; the shim's changes of libc (libc.c) and its wrappers ask.
  *
  * libc unmaps with a lock of its allocator held, perhaps while another thread forks. So this lock
- * is held for a few system calls at most, and never over a fork: a child that meets it locked, by a
- * thread that it does not have, does without it until pin_forked().
+ * is held for a few system calls at most, and never over a fork. A child does without the lists
+ * until pin_forked(): they are its parent's, whose kept ranges it does not have.
+ *
+ * Whatever is kept is unmapped later, so it must hold nothing of the program's: a range with a
+ * hole, in which something else could be mapped meanwhile, is not kept.
  */
 #include "segment/pin.h"
 #include "util/sigset.h"
@@ -40,7 +43,7 @@ static _Atomic uint32_t touched[BLOCKS];
 
 static struct {
 	_Atomic uint32_t lock;
-	_Atomic int pid; /* of the process; 0: nobody has locked it yet */
+	_Atomic int pid; /* whose lists these are; 0: nobody's yet */
 	struct pin *pin;
 	uint32_t n, room, unused; /* entries ever used, allocated, 1 + the first free one */
 	uint32_t head[HEADS];
@@ -55,18 +58,16 @@ static bool lock(uint64_t *mask)
 	uint64_t all = ~SIG_SYNC;
 
 	sys_call(SYS_rt_sigprocmask, SIG_SETMASK, &all, mask, 8);
-	while (atomic_exchange(&pins.lock, 1)) {
-		int pid = atomic_load(&pins.pid);
+	for (;; sys_call(SYS_sched_yield)) {
+		int self = sys_getpid(), none = 0;
 
-		if (pid && pid != sys_getpid()) {
+		if (!atomic_compare_exchange_strong(&pins.pid, &none, self) && none != self) {
 			sys_call(SYS_rt_sigprocmask, SIG_SETMASK, mask, NULL, 8);
 			return false;
 		}
-		sys_call(SYS_sched_yield);
+		if (!atomic_exchange(&pins.lock, 1))
+			return true;
 	}
-	if (__builtin_expect(!atomic_load(&pins.pid), 0))
-		atomic_store(&pins.pid, sys_getpid());
-	return true;
 }
 
 static void unlock(uint64_t mask)
@@ -237,18 +238,6 @@ void pin_put_all(uint64_t owner)
 	unlock(mask);
 }
 
-bool pin_holds(uint64_t from, uint64_t to)
-{
-	uint64_t mask;
-	bool holds;
-
-	if (__builtin_expect(from >= to || !is_touched(from, to), 1) || !lock(&mask))
-		return false;
-	holds = registered(&from, &to);
-	unlock(mask);
-	return holds;
-}
-
 /* Takes [from, to) out of the range `i`; true: `i` is another range now. */
 static bool cut(uint32_t i, uint64_t from, uint64_t to)
 {
@@ -278,12 +267,18 @@ static void forget(uint64_t from, uint64_t to)
 		i += !cut(i, from, to);
 }
 
+/* msync(MS_ASYNC) writes nothing, and reports pages that are not mapped. */
+static bool has_hole(uint64_t from, uint64_t to)
+{
+	return sys_call(SYS_msync, from, to - from, MS_ASYNC) != 0;
+}
+
 /* Pages of the ends that nothing needs go now; those of huge pages may have to stay. */
 static bool keep(uint64_t from, uint64_t to)
 {
 	struct kept k = {from, to};
 
-	if (!registered(&k.from, &k.to))
+	if (!registered(&k.from, &k.to) || has_hole(k.from, k.to))
 		return false;
 	if (k.from > from && sys_munmap((void *)from, k.from - from))
 		k.from = from;

@@ -6,7 +6,7 @@
  * says that it has succeeded, and nothing else can be mapped at that address meanwhile.
  *
  * Addresses and lengths are of whole pages. All functions may be called by any thread and change no
- * errno; pin_unmap() and pin_holds() also inside of libc's allocator.
+ * errno; pin_unmap() also inside of libc's allocator.
  */
 #ifndef SOFTHCA_SEGMENT_PIN_H
 #define SOFTHCA_SEGMENT_PIN_H
@@ -25,8 +25,6 @@ void pin_put_all(uint64_t owner);
 
 /* The program unmaps [from, to). True: it has been done, as far as it can be now. */
 bool pin_unmap(uint64_t from, uint64_t to);
-/* Is some of [from, to) registered? */
-bool pin_holds(uint64_t from, uint64_t to);
 /* The program is about to map something else at [from, to). */
 void pin_replaced(uint64_t from, uint64_t to);
 /* The same where the call replaces nothing that is mapped. */

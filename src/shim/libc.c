@@ -69,6 +69,8 @@ bool libc_put_off(long nr, const long a[6], long *r)
 			pin_replaced(at, page_end(at, len));
 		return false;
 	case SYS_mremap:
+		if (is_range(at, len))
+			pin_replaced(at, page_end(at, len));
 		at = (uint64_t)a[4];
 		len = (uint64_t)a[2];
 		if (a[3] & MREMAP_FIXED && is_range(at, len))
@@ -77,12 +79,6 @@ bool libc_put_off(long nr, const long a[6], long *r)
 	case SYS_munmap:
 		*r = 0;
 		return is_range(at, len) && pin_unmap(at, page_end(at, len));
-	case SYS_brk:
-		/* The heap cannot shrink now: brk(2) says where it ends. */
-		if (!at)
-			return false;
-		*r = sys_call(SYS_brk, 0);
-		return pin_holds(page_end(at, 0), page_end((uint64_t)*r, 0));
 	default:
 		return false;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Calls that libc makes inside: free() unmaps large blocks, malloc_trim() and realloc() change
- * mappings, and no symbol passes us. Registered memory must outlive them (segment/pin.h), and
+ * mappings, and no symbol passes us. Registered memory must outlive munmap() (segment/pin.h), and
  * adopted memory return before them. In libc's own munmap, mremap, madvise, mprotect and brk a jump
  * replaces the `mov $number, %eax` in front of the system call: same length, written by one store
  * into an aligned block, so that no thread meets a half of it. A thread behind it goes on as it
