@@ -180,12 +180,9 @@ static bool path_stops(const struct eng_run *r, const struct fab_path *path,
 	c->at = fab_path_stops(r->s, path, k, &why);
 	if (c->at == SEG_NONE)
 		return false;
-	c->a = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT ? k->pkey : k->payload;
-	c->s = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_XMIT_DISCARDS ? "outwards"
-									    : "inwards";
-	return is(c, why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT
-			     ? ENG_CAUSE_SWITCH_PKEY
-			     : ENG_CAUSE_PATH_MTU);
+	c->a = fab_stops_pkey(why) ? k->pkey : k->payload;
+	c->s = fab_stops_side(why);
+	return is(c, fab_stops_pkey(why) ? ENG_CAUSE_SWITCH_PKEY : ENG_CAUSE_PATH_MTU);
 }
 
 static bool on_the_way(struct eng_run *r, const struct way_to *to, const struct fab_path *path,
@@ -714,7 +711,6 @@ void cause_not_ready(struct eng_run *r, uint32_t state)
 	struct cause c = cause_of(r, ENG_CAUSE_NOT_RTS);
 	char line[CAUSE_TEXT];
 	struct cause_text t = {line, sizeof(line), 0};
-	struct rec rec;
 	size_t at;
 
 	c.s = cause_state_name(state);
@@ -722,13 +718,5 @@ void cause_not_ready(struct eng_run *r, uint32_t state)
 	at = t.n;
 	put_cause(&t, r->s, &c);
 	cause_tell(r->s, r->qp, HW_TOLD_IGNORED, &t);
-	if (!TRACE_ON(LOG_CQE))
-		return;
-	rec_begin(&rec, LOG_CQE, "ignored", 0);
-	rec.failed = true;
-	rec_group(&rec, "doorbell", "(");
-	rec_x(&rec, "qpn", r->qpn);
-	rec_group_end(&rec, ")");
-	rec_say(&rec, "reason", ": ", line + at);
-	rec_end(&rec);
+	cause_line("ignored", "doorbell", "qpn", r->qpn, line + at);
 }

@@ -10,7 +10,6 @@
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "util/fmt.h"
-#include "util/rec.h"
 
 void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error)
 {
@@ -19,7 +18,6 @@ void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t erro
 	const uint64_t v[] = {cqn, cq->gen, error};
 	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
 	uint32_t size = 1u << cq->log_size;
-	struct rec rec;
 
 	if (error == HW_CQ_ERR_OVERRUN)
 		cause_put(&t,
@@ -28,15 +26,7 @@ void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t erro
 			  size, size);
 	else
 		cause_put(&t, "the buffer is not accessible");
-	if (TRACE_ON(LOG_CQE)) {
-		rec_begin(&rec, LOG_CQE, "CQ error", 0);
-		rec.failed = true;
-		rec_group(&rec, "cq", "(");
-		rec_x(&rec, "cqn", cqn);
-		rec_group_end(&rec, ")");
-		rec_say(&rec, "reason", ": ", line);
-		rec_end(&rec);
-	}
+	cause_line("CQ error", "cq", "cqn", cqn, line);
 	if (!hw_told(s, cq->hca, HW_TOLD_FAILED, key)) {
 		char all[CAUSE_TEXT];
 
@@ -177,10 +167,8 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	uint32_t park = atomic_load(&qp->park), state = atomic_load(&qp->state);
 	char line[CAUSE_TEXT];
 	struct cause_text t = {line, sizeof(line), 0};
-	struct rec rec;
-	size_t at;
-
 	bool waits = state == PRM_QP_STATE_RTS && (park == HW_PARK_RNR || park == HW_PARK_RETRY);
+	size_t at;
 
 	cause_put_qp(&t, s, qp, qpn);
 	at = t.n;
@@ -196,13 +184,5 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	if (waits && park == HW_PARK_RNR)
 		cause_put_no_receive(&t, s, qp, qp_target(qp));
 	cause_tell(s, qp, HW_TOLD_UNDONE, &t);
-	if (!TRACE_ON(LOG_CQE))
-		return;
-	rec_begin(&rec, LOG_CQE, "undone", 0);
-	rec.failed = true;
-	rec_group(&rec, "queue", "(");
-	rec_x(&rec, "qpn", qpn);
-	rec_group_end(&rec, ")");
-	rec_say(&rec, "reason", ": ", line + at);
-	rec_end(&rec);
+	cause_line("undone", "queue", "qpn", qpn, line + at);
 }

@@ -4,6 +4,7 @@
 #include "fabric/fabric.h"
 #include "hw/qp_state.h"
 #include "util/fmt.h"
+#include "util/rec.h"
 #include "wire/prm/prm.h"
 
 void cause_put(struct cause_text *t, const char *f, ...)
@@ -68,11 +69,22 @@ void cause_put_no_receive(struct cause_text *t, const struct seg *s, const struc
 void cause_tell(const struct seg *s, const struct hw_qp *qp, enum hw_told_kind kind,
 		const struct cause_text *t)
 {
-	uint64_t v[CAUSE_TEXT / 8] = {kind}, key;
-
 	/* Addresses and PSNs differ from message to message: the words decide, not the reason. */
-	memcpy(v, t->buf, t->n < sizeof(v) ? t->n : sizeof(v));
-	key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
-	if (!hw_told(s, qp->hca, kind, key))
-		hw_tell(s, qp->hca, kind, key, t->buf);
+	hw_tell_words(s, qp->hca, kind, t->buf);
+}
+
+void cause_line(const char *what, const char *group, const char *name, uint32_t number,
+		const char *reason)
+{
+	struct rec rec;
+
+	if (!TRACE_ON(LOG_CQE))
+		return;
+	rec_begin(&rec, LOG_CQE, what, 0);
+	rec.failed = true;
+	rec_group(&rec, group, "(");
+	rec_x(&rec, name, number);
+	rec_group_end(&rec, ")");
+	rec_say(&rec, "reason", ": ", reason);
+	rec_end(&rec);
 }

@@ -26,6 +26,9 @@ const char *cause_state_name(uint32_t state);
 /* Tells the text at the QP's adapter (hw/told.h). */
 void cause_tell(const struct seg *s, const struct hw_qp *qp, enum hw_told_kind kind,
 		const struct cause_text *t);
+/* A trace line of a failure: WHAT(NAME=NUMBER): REASON. */
+void cause_line(const char *what, const char *group, const char *name, uint32_t number,
+		const char *reason);
 /* "no answer: ...": why the request in hand has none, which has just been tried. */
 void cause_put_silence(struct cause_text *t, struct eng_run *r);
 

@@ -54,6 +54,16 @@ bool fab_path_passes(const struct seg *s, const struct fab_path *p, const struct
 /* The port of an open path that stops them, or SEG_NONE; *why: the counter for that (HW_CTR_*). */
 uint32_t fab_path_stops(const struct seg *s, const struct fab_path *p, const struct fab_pkts *k,
 			uint32_t *why);
+/* What such a counter says: by its table of P_Keys, or else its MTU; and which way. */
+static inline bool fab_stops_pkey(uint32_t why)
+{
+	return why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT;
+}
+static inline const char *fab_stops_side(uint32_t why)
+{
+	return why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_XMIT_DISCARDS ? "outwards"
+									    : "inwards";
+}
 /*
  * Where the path loses them: port, direction and rule, in words ("at switch S1/3, inwards: no route
  * to LID 9"). "": nowhere.

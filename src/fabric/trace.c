@@ -67,13 +67,11 @@ static void say_stop(const struct seg *s, const struct fab_path *p, const struct
 {
 	char name[FAB_PORT_NAME];
 	uint32_t why, at = fab_path_stops(s, p, k, &why);
-	bool pkey = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_RCV_CONSTRAINT;
-	const char *side = why == HW_CTR_XMIT_CONSTRAINT || why == HW_CTR_XMIT_DISCARDS ? "outwards"
-											: "inwards";
+	const char *side = fab_stops_side(why);
 
 	if (at == SEG_NONE)
 		*text = '\0';
-	else if (pkey)
+	else if (fab_stops_pkey(why))
 		fmt(text, size, "at port %s, %s: its table does not have P_Key 0x%x",
 		    fab_port_name(s, at, name), side, k->pkey);
 	else

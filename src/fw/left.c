@@ -42,17 +42,13 @@ static size_t put_kind(struct seg *s, uint32_t owner, size_t row, char *text, si
 bool fw_tell_left(struct seg *s, uint32_t file, const char *comm, char *text, size_t size)
 {
 	const struct seg_file *f = seg_file(s, file);
-	uint64_t v[HW_TOLD_TEXT / 8] = {0}, key;
 	size_t n = fmt(text, size, "%s closed its device with", comm), empty = n;
 
 	for (size_t i = 0; f && i < ARRAY_SIZE(shown); i++)
 		n += put_kind(s, file + 1, i, text + n, size - n);
 	if (n == empty)
 		return false;
-	n += fmt(text + n - 1, size - n + 1, " not destroyed") - 1;
-	memcpy(v, text, n < sizeof(v) ? n : sizeof(v));
-	key = hw_told_key(v, ARRAY_SIZE(v));
-	if (!hw_told(s, f->hca, HW_TOLD_LEFT, key))
-		hw_tell(s, f->hca, HW_TOLD_LEFT, key, text);
+	fmt(text + n - 1, size - n + 1, " not destroyed");
+	hw_tell_words(s, f->hca, HW_TOLD_LEFT, text);
 	return true;
 }

@@ -58,6 +58,16 @@ void hw_tell(const struct seg *s, uint32_t hca, enum hw_told_kind kind, uint64_t
 	}
 }
 
+void hw_tell_words(const struct seg *s, uint32_t hca, enum hw_told_kind kind, const char *text)
+{
+	uint64_t v[HW_TOLD_TEXT / 8] = {0}, key;
+
+	fmt((char *)v, sizeof(v), "%s", text);
+	key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
+	if (!hw_told(s, hca, kind, key))
+		hw_tell(s, hca, kind, key, text);
+}
+
 const struct hw_told *hw_told_next(const struct hw_tolds *t, unsigned int *i)
 {
 	while (t && *i < HW_TOLDS) {

@@ -49,6 +49,8 @@ uint64_t hw_told(const struct seg *s, uint32_t hca, enum hw_told_kind kind, uint
 /* Tells what hw_told() has counted. */
 void hw_tell(const struct seg *s, uint32_t hca, enum hw_told_kind kind, uint64_t key,
 	     const char *text);
+/* Counts and tells a text of less than HW_TOLD_TEXT bytes, whose words are the key. */
+void hw_tell_words(const struct seg *s, uint32_t hca, enum hw_told_kind kind, const char *text);
 /* The next text that is there from entry *i on, which becomes the one behind it; NULL: none. */
 const struct hw_told *hw_told_next(const struct hw_tolds *t, unsigned int *i);
 

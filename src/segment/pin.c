@@ -95,22 +95,26 @@ static bool grow(void **list, uint32_t n, uint32_t *room, size_t size)
 
 /* ---- registrations */
 
-static void touch(uint64_t from, uint64_t to, uint32_t by)
+/* The last block of the range that has a count of its own. */
+static uint64_t last_block(uint64_t from, uint64_t to)
 {
 	uint64_t first = from >> BLOCK_SHIFT, last = (to - 1) >> BLOCK_SHIFT;
 
-	if (last - first >= BLOCKS)
-		last = first + BLOCKS - 1;
+	return last - first < BLOCKS ? last : first + BLOCKS - 1;
+}
+
+static void touch(uint64_t from, uint64_t to, uint32_t by)
+{
+	uint64_t first = from >> BLOCK_SHIFT, last = last_block(from, to);
+
 	for (uint64_t b = first; b <= last; b++)
 		atomic_fetch_add(&touched[b % BLOCKS], by);
 }
 
 static bool is_touched(uint64_t from, uint64_t to)
 {
-	uint64_t first = from >> BLOCK_SHIFT, last = (to - 1) >> BLOCK_SHIFT;
+	uint64_t first = from >> BLOCK_SHIFT, last = last_block(from, to);
 
-	if (last - first >= BLOCKS)
-		last = first + BLOCKS - 1;
 	for (uint64_t b = first; b <= last; b++)
 		if (atomic_load_explicit(&touched[b % BLOCKS], memory_order_relaxed))
 			return true;

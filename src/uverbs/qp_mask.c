@@ -130,24 +130,34 @@ uint32_t uv_modify_qp_mask(uint32_t type, uint32_t mask)
 	return col < 0 ? mask : mask & ~useless[col];
 }
 
+static const struct transition *find(uint32_t cur, uint32_t next)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(transitions); i++)
+		if (transitions[i].from == cur && transitions[i].to == next)
+			return &transitions[i];
+	return NULL;
+}
+
+/* Without attributes, and of every type. */
+static bool ends(uint32_t cur, uint32_t next)
+{
+	return next == S(RESET) || (next == S(ERR) && cur != S(RESET));
+}
+
 bool uv_modify_qp_is_ok(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask)
 {
+	const struct transition *t;
 	int col = column(type);
 
 	if (col < 0 || cur > IBV_QPS_ERR || next > IBV_QPS_ERR)
 		return false;
 	if (mask & CUR && cur != S(RTR) && cur != S(RTS) && cur != S(SQD) && cur != S(SQE))
 		return false;
-	if (next == S(RESET) || (next == S(ERR) && cur != S(RESET)))
+	if (ends(cur, next))
 		return !(mask & ~(uint32_t)IBV_QP_STATE);
-	for (size_t i = 0; i < ARRAY_SIZE(transitions); i++) {
-		const struct transition *t = &transitions[i];
-
-		if (t->from == cur && t->to == next)
-			return (mask & t->must[col]) == t->must[col] &&
-			       !(mask & ~(t->must[col] | t->may[col] | IBV_QP_STATE));
-	}
-	return false;
+	t = find(cur, next);
+	return t && (mask & t->must[col]) == t->must[col] &&
+	       !(mask & ~(t->must[col] | t->may[col] | IBV_QP_STATE));
 }
 
 /* ---- why not */
@@ -213,20 +223,12 @@ static const char *state_name(uint32_t state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
-static const struct transition *find(uint32_t cur, uint32_t next)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(transitions); i++)
-		if (transitions[i].from == cur && transitions[i].to == next)
-			return &transitions[i];
-	return NULL;
-}
-
 static void put_targets(struct text *t, uint32_t cur)
 {
 	const char *sep = "; from there a QP changes to ";
 
 	for (uint32_t next = 0; next <= IBV_QPS_ERR; next++)
-		if (find(cur, next) || next == S(RESET) || (next == S(ERR) && cur != S(RESET))) {
+		if (find(cur, next) || ends(cur, next)) {
 			put(t, sep, state_name(next));
 			sep = ", ";
 		}
@@ -248,7 +250,7 @@ void uv_modify_qp_why(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask,
 		must = tr ? tr->must[col] : 0;
 		may |= tr ? must | tr->may[col] : 0;
 	}
-	if (col < 0 || (!tr && next != S(RESET) && (next != S(ERR) || cur == S(RESET)))) {
+	if (col < 0 || (!tr && !ends(cur, next))) {
 		put(&t, ": there is no such transition", "");
 		put_targets(&t, cur);
 		return;

@@ -458,8 +458,6 @@ void uv_tell(struct uv_bundle *b, int result)
 {
 	char text[HW_TOLD_TEXT], why[UV_RULE_TEXT] = "";
 	const struct uv_why *w = &b->why;
-	uint64_t v[sizeof(text) / 8] = {0}, key;
-	size_t n;
 
 	/* The firmware tells what it refuses. */
 	if (!result || result == -EREMOTEIO || is_probe(b, result))
@@ -474,16 +472,13 @@ void uv_tell(struct uv_bundle *b, int result)
 		fmt(why, sizeof(why), " = %llu; allowed: %llu to %llu",
 		    (unsigned long long)w->value, (unsigned long long)w->low,
 		    (unsigned long long)w->high);
-	n = fmt(text, sizeof(text), "%s of %s_%u: %s: %s%s%s%s",
-		b->cmd      ? b->cmd->name
-		: b->method ? uv_short_name(b->method->def->name)
-			    : "write()",
-		b->file->api->driver->name, b->file->device.index, log_errno_name(-result),
-		w->attr ? uv_short_name(w->attr) : "", w->attr ? ": " : "", w->rule, why);
-	memcpy(v, text, n);
-	key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
-	if (!hw_told(b->file->seg, b->file->hca, HW_TOLD_REFUSED, key))
-		hw_tell(b->file->seg, b->file->hca, HW_TOLD_REFUSED, key, text);
+	fmt(text, sizeof(text), "%s of %s_%u: %s: %s%s%s%s",
+	    b->cmd      ? b->cmd->name
+	    : b->method ? uv_short_name(b->method->def->name)
+			: "write()",
+	    b->file->api->driver->name, b->file->device.index, log_errno_name(-result),
+	    w->attr ? uv_short_name(w->attr) : "", w->attr ? ": " : "", w->rule, why);
+	hw_tell_words(b->file->seg, b->file->hca, HW_TOLD_REFUSED, text);
 }
 
 void uv_trace_end(struct uv_bundle *b, int result)
