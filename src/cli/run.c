@@ -268,7 +268,7 @@ static int run_private(struct cli_options *o)
 		lost_end(&lost, sup.joined, run.c.status);
 		if (o->summary || o->require_traffic)
 			after = use_of_sup(&sup);
-		if (o->trace && o->watch.options & LOG_FAILED)
+		if (o->trace && !(o->watch.options & LOG_COUNTED))
 			trace_left(&sup.seg);
 	}
 	if (capture_end(&capture) && !r)

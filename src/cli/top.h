@@ -67,8 +67,9 @@ struct top_sample {
 	size_t nports, nqps;
 	uint32_t processes, cqs, cqs_bad;
 	struct top_count sent, out, doorbells, commands;
-	uint64_t refused, errors[HW_USE_SYNDROMES]; /* commands; completions by syndrome */
-	uint64_t told[HW_TOLD_COUNT];               /* failures in words, by kind */
+	uint64_t refused, calls_refused;   /* commands; calls of verbs */
+	uint64_t errors[HW_USE_SYNDROMES]; /* completions by syndrome */
+	uint64_t told[HW_TOLD_COUNT];      /* failures in words, by kind */
 	struct top_cause *causes;
 	size_t ncauses;
 };

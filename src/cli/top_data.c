@@ -201,6 +201,7 @@ static void read_uses(const struct seg *s, struct top_sample *out)
 		out->commands.n += atomic_load(&u->commands);
 		for (unsigned int k = 0; k < HW_USE_STATUSES; k++)
 			out->refused += atomic_load(&u->refused[k]);
+		out->calls_refused += atomic_load(&u->calls_refused);
 		for (unsigned int k = 0; k < HW_USE_SYNDROMES; k++)
 			out->errors[k] += atomic_load(&u->errors[k]);
 	}

@@ -122,7 +122,15 @@ static const char *port_state(uint32_t state)
 
 static bool put_errors(struct top_page *p, const struct top_sample *t)
 {
-	char text[160] = "";
+	const struct {
+		const char *what;
+		uint64_t n;
+	} more[] = {
+		{"refused commands", t->refused},      {"refused calls", t->calls_refused},
+		{"CQs in error", t->cqs_bad},          {"dropped", t->told[HW_TOLD_DROPPED]},
+		{"ignored", t->told[HW_TOLD_IGNORED]}, {"undone", t->told[HW_TOLD_UNDONE]},
+	};
+	char text[256] = "";
 	size_t n = 0;
 
 	for (unsigned int i = 0; i < HW_USE_SYNDROMES && n < sizeof(text); i++)
@@ -130,15 +138,10 @@ static bool put_errors(struct top_page *p, const struct top_sample *t)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %" PRIu64,
 					      n ? ", " : "", cqe_syndrome_name((uint8_t)i),
 					      t->errors[i]);
-	if (t->refused && n < sizeof(text))
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%srefused commands %" PRIu64,
-				      n ? ", " : "", t->refused);
-	if (t->cqs_bad && n < sizeof(text))
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%sCQs in error %u",
-				      n ? ", " : "", t->cqs_bad);
-	if (t->told[HW_TOLD_DROPPED] && n < sizeof(text))
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%sdropped %" PRIu64,
-				      n ? ", " : "", t->told[HW_TOLD_DROPPED]);
+	for (size_t i = 0; i < ARRAY_SIZE(more) && n < sizeof(text); i++)
+		if (more[i].n)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %" PRIu64,
+					      n ? ", " : "", more[i].what, more[i].n);
 	return put(p, n ? TOP_BAD : TOP_PLAIN, "errors: %s", n ? text : "none");
 }
 
@@ -315,6 +318,7 @@ struct json_object *top_json(struct top_sample *t, const struct top_view *v)
 	add_count(o, "doorbells", &t->doorbells);
 	add_count(o, "commands", &t->commands);
 	add_num(o, "refused", t->refused);
+	add_num(o, "calls_refused", t->calls_refused);
 	for (unsigned int i = 0; i < HW_USE_SYNDROMES; i++)
 		if (t->errors[i])
 			add_num(errors, cqe_syndrome_name((uint8_t)i), t->errors[i]);

@@ -135,7 +135,6 @@ void trace_left(const struct seg *s)
 			if (e->kind != HW_TOLD_LEFT)
 				continue;
 			rec_begin(&r, LOG_FW, hw_told_words[e->kind], 0);
-			r.failed = true;
 			rec_say(&r, "objects", ": ", e->text);
 			rec_end(&r);
 		}

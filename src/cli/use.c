@@ -73,6 +73,8 @@ struct json_object *use_counts(struct json_object *hosts)
 			continue;
 		add(to, "doorbells", get(use, "doorbells"));
 		add(to, "commands", get(use, "commands"));
+		add(to, "calls_refused", get(use, "calls_refused"));
+		add(to, "cqs_failed", get(use, "cqs_failed"));
 		add_kinds(to, use, "made");
 		add_kinds(to, use, "refused");
 		add_kinds(to, use, "errors");
@@ -117,6 +119,17 @@ static bool print_kinds(FILE *f, struct json_object *before, struct json_object 
 	return any;
 }
 
+/* The same for a count that has no kinds. */
+static bool print_count(FILE *f, struct json_object *before, struct json_object *after,
+			const char *key, const char *as, bool any)
+{
+	uint64_t n = since(before, after, key);
+
+	if (n)
+		fprintf(f, "%s%s %" PRIu64, any ? ", " : "", as, n);
+	return n;
+}
+
 /* A line for each cause, with how often it came. */
 static void say_causes(const char *verb, struct json_object *before, struct json_object *after)
 {
@@ -154,9 +167,9 @@ static void say_summary(const char *verb, struct json_object *b, struct json_obj
 	any = print_kinds(f, b, a, "errors", "", "");
 	any = print_kinds(f, b, a, "lost", "", any ? ", " : "") || any;
 	any = print_kinds(f, b, a, "refused", "refused command ", any ? ", " : "") || any;
-	if (since(b, a, "discarded"))
-		fprintf(f, "%sdiscarded packet %" PRIu64, any ? ", " : "",
-			since(b, a, "discarded"));
+	any = print_count(f, b, a, "calls_refused", "refused call", any) || any;
+	any = print_count(f, b, a, "cqs_failed", "CQ in error", any) || any;
+	print_count(f, b, a, "discarded", "discarded packet", any);
 	fclose(f);
 	prog_fail("%s: errors: %s", verb, *text ? text : "none");
 	say_causes(verb, b, a);

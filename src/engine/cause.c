@@ -679,31 +679,47 @@ static void dropped_refused(struct eng_run *r)
 	cause_tell(r->s, r->qp, HW_TOLD_DROPPED, &t);
 }
 
+static void tell_dropped(struct eng_run *r, const struct cause *c, uint64_t key)
+{
+	uint64_t n = hw_told(r->s, r->qp->hca, HW_TOLD_DROPPED, key);
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	size_t at;
+
+	if (n && !TRACE_ON(LOG_CQE))
+		return;
+	cause_put_qp(&t, r->s, r->qp, r->qpn);
+	at = t.n;
+	put_cause(&t, r->s, c);
+	if (!n)
+		hw_tell(r->s, r->qp->hca, HW_TOLD_DROPPED, key, line);
+	rec_lost(r, "dropped", line + at, n ? n : 1);
+}
+
 void cause_dropped(struct eng_run *r, const struct cause_to *to, enum eng_out out)
 {
 	struct cause c = not_taken(r, to, out);
 	const uint64_t v[] = {c.id, c.own, c.peer,         c.a,           c.b,
 			      c.at, c.end, (uintptr_t)c.s, (uintptr_t)c.t};
-	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0])), n;
-	char line[CAUSE_TEXT];
-	struct cause_text t = {line, sizeof(line), 0};
-	size_t at;
+	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
 
 	if (out == ENG_FAILED) { /* cause_refused() has traced it */
 		dropped_refused(r);
 		cause_note = (struct cause_note){0};
 		return;
 	}
-	n = hw_told(r->s, r->qp->hca, HW_TOLD_DROPPED, key);
+	tell_dropped(r, &c, key);
 	cause_note = (struct cause_note){0};
-	if (n && !TRACE_ON(LOG_CQE))
-		return;
-	cause_put_qp(&t, r->s, r->qp, r->qpn);
-	at = t.n;
-	put_cause(&t, r->s, &c);
-	if (!n)
-		hw_tell(r->s, r->qp->hca, HW_TOLD_DROPPED, key, line);
-	rec_lost(r, "dropped", line + at, n ? n : 1);
+}
+
+void cause_ahead(struct eng_run *r, const struct hw_qp *peer)
+{
+	struct cause c = cause_of(r, ENG_CAUSE_AHEAD);
+	const uint64_t v[] = {c.id, c.own, c.peer, r->qp->gen, peer->gen};
+
+	c.a = r->qp->next_send_psn;
+	c.b = peer->next_rcv_psn;
+	tell_dropped(r, &c, hw_told_key(v, sizeof(v) / sizeof(v[0])));
 }
 
 void cause_not_ready(struct eng_run *r, uint32_t state)

@@ -41,6 +41,8 @@ void cause_note_length(uint64_t len, const struct eng_recv *rv);
 void cause_refused(struct eng_run *r, enum eng_why why);
 /* A message without acknowledgement has got lost, or was not taken (`out`). */
 void cause_dropped(struct eng_run *r, const struct cause_to *to, enum eng_out out);
+/* The peer acknowledges the request in hand as a duplicate, which it has never executed. */
+void cause_ahead(struct eng_run *r, const struct hw_qp *peer);
 /* A doorbell rang for work of a queue that does not send yet. */
 void cause_not_ready(struct eng_run *r, uint32_t state);
 /* The CQ enters the error state (HW_CQ_ERR_*). */

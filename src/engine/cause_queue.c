@@ -9,6 +9,7 @@
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/use.h"
 #include "util/fmt.h"
 
 void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error)
@@ -18,7 +19,10 @@ void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t erro
 	const uint64_t v[] = {cqn, cq->gen, error};
 	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
 	uint32_t size = 1u << cq->log_size;
+	struct hw_use *u = hw_use(s, cq->hca);
 
+	if (u)
+		atomic_fetch_add_explicit(&u->cqs_failed, 1, memory_order_relaxed);
 	if (error == HW_CQ_ERR_OVERRUN)
 		cause_put(&t,
 			  "overrun: a completion came, and the program has not polled the %u that "
@@ -64,7 +68,7 @@ void cause_parked(struct eng_run *r, enum hw_park why)
 		cause_put(&t, ": ");
 		cause_put_silence(&t, r);
 	}
-	TRACE(LOG_CQE, "qp %x: WQE %u parked (%s)", r->qpn, r->ci, line);
+	TRACE(LOG_CQE, "QP 0x%x: WQE %u parked (%s)", r->qpn, r->ci, line);
 }
 
 void cause_unparked(struct eng_run *r)
@@ -72,8 +76,8 @@ void cause_unparked(struct eng_run *r)
 	struct hw_qp *qp = r->qp;
 
 	if (qp->parked > 1)
-		TRACE(LOG_CQE, "qp %x: WQE %u was parked %u times (%s)", r->qpn, r->ci, qp->parked,
-		      waits_for(atomic_load(&qp->park)));
+		TRACE(LOG_CQE, "QP 0x%x: WQE %u was parked %u times (%s)", r->qpn, r->ci,
+		      qp->parked, waits_for(atomic_load(&qp->park)));
 	qp->parked = 0;
 }
 
@@ -167,6 +171,7 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	uint32_t park = atomic_load(&qp->park), state = atomic_load(&qp->state);
 	char line[CAUSE_TEXT];
 	struct cause_text t = {line, sizeof(line), 0};
+	bool refused = atomic_exchange(&qp->modify_refused, 0);
 	bool waits = state == PRM_QP_STATE_RTS && (park == HW_PARK_RNR || park == HW_PARK_RETRY);
 	size_t at;
 
@@ -175,10 +180,10 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	if (waits)
 		cause_put(&t, "ended while work request %u waited: %s", qp->cur_wqe,
 			  waits_for(park));
-	else if (state == PRM_QP_STATE_INIT && !qp->no_sq)
-		cause_put(&t,
-			  "ended in state INIT: it can receive from RTR on and send from RTS on; "
-			  "before, ibv_post_send() of libmlx5 answers ENOMEM");
+	else if (refused && state == PRM_QP_STATE_INIT && !qp->no_sq)
+		cause_put(&t, "ended in state INIT, after ibv_modify_qp() was refused: it can "
+			      "receive from RTR on and send from RTS on; "
+			      "before, ibv_post_send() of libmlx5 answers ENOMEM");
 	else if (state != PRM_QP_STATE_RTS || !put_full(&t, s, qp, qpn))
 		return;
 	if (waits && park == HW_PARK_RNR)

@@ -298,7 +298,7 @@ static bool cq_write_waiting(struct seg *s, struct hw_cq *cq, uint32_t cqn, int 
 		*rc = zip_write(s, cq, &x, gate_of(s, cq));
 		POINT("zip-written");
 		if (x.n > 1)
-			TRACE(LOG_CQE, "cq %x: session of %u CQEs at %u", cqn, x.n,
+			TRACE(LOG_CQE, "CQ 0x%x: session of %u CQEs at %u", cqn, x.n,
 			      x.at & CQ_COUNTER);
 		if (!*rc)
 			noted |= cq_count(s, cq, x.at, x.n, x.solicited);

@@ -277,7 +277,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 
 	if (cq_lock(s, cq, cqn)) {
 		/* The doorbell record asks for an arm: the device thread will do it. */
-		TRACE(LOG_DOORBELL, "arm of cq %x: lock is held", cqn);
+		TRACE(LOG_DOORBELL, "arm of CQ 0x%x: lock is held", cqn);
 		park_rouse(s, cq->dbr_mem.slot);
 		return;
 	}
@@ -318,7 +318,7 @@ void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
 	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
 
 	if (!cq || !hw_in_service(&cq->flags)) {
-		TRACE(LOG_DOORBELL, "arm of unknown cq %x", cqn);
+		TRACE(LOG_DOORBELL, "arm of unknown CQ 0x%x", cqn);
 		return;
 	}
 	if (!p || mem_is_self(s, cq->dbr_mem)) {

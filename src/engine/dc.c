@@ -63,7 +63,7 @@ bool dc_stream_stops(struct eng_run *r, enum eng_why why)
 	if (why == ENG_W_WQE_MALFORMED || r->qp->nerrored + 1u >= most)
 		return false;
 	r->qp->errored[r->qp->nerrored++] = id;
-	TRACE(LOG_CQE, "qp %x: stream %u is in error", r->qpn, id);
+	TRACE(LOG_CQE, "QP 0x%x: stream %u is in error", r->qpn, id);
 	return true;
 }
 
@@ -130,7 +130,7 @@ bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port)
 		eng_count(r->s, dct, HW_QC_RX_DCT_CONNECT);
 		return true;
 	}
-	TRACE(LOG_CQE, "dct %x: wrong access key from qp %x", r->dest, r->qpn);
+	TRACE(LOG_CQE, "DCT 0x%x: wrong access key from QP 0x%x", r->dest, r->qpn);
 	if (!resp_busy(dct))
 		return false;
 	n = LAYOUT_GET(dctc, dct->qpc, dc_access_key_violation_count);

@@ -244,6 +244,10 @@ const struct eng_failure *eng_failure_at(unsigned int n);
 	  "rq_psn of one end is sq_psn of the other; a QP that was reset needs new ones on both") \
 	X(DUPLICATE, "PSN_BEHIND", "PSN %a, QP %q expects %b: it takes this for a duplicate",     \
 	  "rq_psn of one end is sq_psn of the other; a QP that was reset needs new ones on both") \
+	X(AHEAD, "DUPLICATE",                                                                     \
+	  "PSN %a, QP %q expects %b: acknowledged as a duplicate and not executed: rq_psn of "    \
+	  "the receiver is ahead",                                                                \
+	  "rq_psn of one end is sq_psn of the other; a QP that was reset needs new ones on both") \
 	X(STOPPED, "PEER_STOPPED", "the process of QP %q is stopped", "a debugger, or SIGSTOP")   \
 	X(QKEY, "QKEY", "Q_Key %a, QP %q has %b",                                                 \
 	  "remote_qkey of the work request is the qkey that the peer has set in INIT")            \

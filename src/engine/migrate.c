@@ -53,7 +53,7 @@ static bool move(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t w, uint
 	if (!change(qp, &w, to | mark << MARK_SHIFT))
 		return false;
 	POINT("mig-moved");
-	TRACE(LOG_CQE, "qp %x: migrated to its alternate path", qpn);
+	TRACE(LOG_CQE, "QP 0x%x: migrated to its alternate path", qpn);
 	/* If this thread stops or dies here, the device thread raises the event. */
 	park_rouse(s, qp->mem.slot);
 	POINT("mig-roused");
@@ -86,7 +86,7 @@ static void mig_refuse(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 
 	if (w & HW_MIG_REFUSED)
 		return;
-	TRACE(LOG_CQE, "qp %x: refuses to migrate, the request is not from its alternate path",
+	TRACE(LOG_CQE, "QP 0x%x: refuses to migrate, the request is not from its alternate path",
 	      qpn);
 	event_note_once(s, qp, qpn, IBV_EVENT_PATH_MIG_ERR, event_mark(qp, IBV_EVENT_PATH_MIG_ERR));
 	POINT("mig-refused");

@@ -72,7 +72,7 @@ static void page_in(struct seg *s, uint32_t key, struct mem_slot mem, uint64_t v
 	if (!mk || !atomic_load_explicit(&mk->valid, memory_order_acquire) || mk->key != key)
 		return;
 	atomic_fetch_add_explicit(&mk->faults, n, memory_order_relaxed);
-	TRACE(LOG_MEM, "key %x: %lu page faults at %lx, %lu bytes", key, (unsigned long)n,
+	TRACE(LOG_MEM, "key 0x%x: %lu page faults at 0x%lx, %lu bytes", key, (unsigned long)n,
 	      (unsigned long)va, (unsigned long)len);
 }
 

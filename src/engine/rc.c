@@ -540,12 +540,22 @@ static __attribute__((noinline)) void set_psn_late(struct eng_run *r, struct hw_
 }
 
 /*
- * A PSN that the peer does not expect, `ahead` of its own: silence, or ENG_DONE for a duplicate, or
- * ENG_AGAIN: a READ is executed again.
+ * Was this request, which the peer takes for a duplicate, executed before? Not if the peer has
+ * executed none of this connection, and only the last one comes again.
+ */
+static bool may_be_executed(const struct eng_run *r, const struct hw_qp *peer, uint32_t n)
+{
+	return peer->msn & PSN_MASK &&
+	       ((r->qp->next_send_psn + n) & PSN_MASK) == peer->next_rcv_psn;
+}
+
+/*
+ * `n` packets with a PSN that the peer does not expect, `ahead` of its own: silence, or ENG_DONE
+ * for a duplicate, or ENG_AGAIN: a READ is executed again.
  */
 static __attribute__((noinline)) enum eng_out out_of_sequence(struct eng_run *r,
 							      const struct hw_qp *peer,
-							      const struct eng_op *op,
+							      const struct eng_op *op, uint32_t n,
 							      uint32_t ahead)
 {
 	if (ahead < PSN_BEHIND) {
@@ -553,8 +563,8 @@ static __attribute__((noinline)) enum eng_out out_of_sequence(struct eng_run *r,
 		/* one NAK for each message; the requester cannot go back to a PSN before its own */
 		if (atomic_load(&r->qp->park) != HW_PARK_RETRY)
 			eng_count(r->s, r->qp, HW_QC_PACKET_SEQ_ERR);
-		TRACE(LOG_CQE, "qp %x: PSN %x of qp %x is out of sequence, %x is expected", r->dest,
-		      r->qp->next_send_psn, r->qpn, peer->next_rcv_psn);
+		TRACE(LOG_CQE, "QP 0x%x: PSN 0x%x of QP 0x%x is out of sequence, 0x%x is expected",
+		      r->dest, r->qp->next_send_psn, r->qpn, peer->next_rcv_psn);
 		return ENG_SILENT;
 	}
 	eng_count(r->s, peer, HW_QC_DUPLICATE_REQUEST);
@@ -563,9 +573,13 @@ static __attribute__((noinline)) enum eng_out out_of_sequence(struct eng_run *r,
 	/* the answer of an atomic is not kept, and an atomic never runs twice */
 	if (op->kind == ENG_K_ATOMIC)
 		return ENG_SILENT;
-	TRACE(LOG_CQE,
-	      "qp %x: PSN %x of qp %x is behind %x: a duplicate, acknowledged and not executed",
-	      r->dest, r->qp->next_send_psn, r->qpn, peer->next_rcv_psn);
+	if (!may_be_executed(r, peer, n))
+		cause_ahead(r, peer);
+	else
+		TRACE(LOG_CQE,
+		      "QP 0x%x: PSN 0x%x of QP 0x%x is behind 0x%x: a duplicate, acknowledged and "
+		      "not executed again",
+		      r->dest, r->qp->next_send_psn, r->qpn, peer->next_rcv_psn);
 	return ENG_DONE;
 }
 
@@ -609,7 +623,7 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 		return ENG_LOCKED;
 	ahead = (r->qp->next_send_psn - peer->next_rcv_psn) & PSN_MASK;
 	if (__builtin_expect(ahead && t->psn, 0)) {
-		out = out_of_sequence(r, peer, op, ahead);
+		out = out_of_sequence(r, peer, op, n, ahead);
 		if (out == ENG_DONE)
 			r->qp->next_send_psn = (r->qp->next_send_psn + n) & PSN_MASK;
 		if (out != ENG_AGAIN)

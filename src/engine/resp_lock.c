@@ -263,7 +263,7 @@ static __attribute__((noinline)) void resp_inherited(struct seg *s, struct hw_qp
 	uint32_t noted;
 	int written;
 
-	TRACE(LOG_CQE, "qp %x: its receive queue's last user died or is stopped", qpn);
+	TRACE(LOG_CQE, "QP 0x%x: its receive queue's last user died or is stopped", qpn);
 	resp_set_ahead(qp, 0, 0);
 	srq_settle(s, qp);
 	held.note = load(NOTE(qp));

@@ -433,7 +433,7 @@ static int report(struct eng_run *r, const struct flow *f, bool local)
 	if (!mk || atomic_load_explicit(&mk->sig_told, memory_order_relaxed))
 		return 0;
 	TRACE(LOG_CQE,
-	      "mkey %x: wrong signature (syndrome %x) of the block at %llu in the %s domain",
+	      "mkey 0x%x: wrong signature (syndrome 0x%x) of the block at %llu in the %s domain",
 	      f->key, f->err.syndrome, (unsigned long long)f->err.offset,
 	      f->err.domain == CQE_SIG_MEMORY ? "memory" : "wire");
 	report_cqe(f, local ? r->qpn : r->dest, &c);

@@ -168,7 +168,7 @@ static __attribute__((noinline)) void sq_drain(struct eng_run *r)
 	if (!atomic_compare_exchange_strong(&qp->state, &rts, PRM_QP_STATE_SQD))
 		return;
 	POINT("sq-drained");
-	TRACE(LOG_CQE, "qp %x: send queue drained, as a signature was wrong", r->qpn);
+	TRACE(LOG_CQE, "QP 0x%x: send queue drained, as a signature was wrong", r->qpn);
 	eng_qp_event(r->s, qp, r->qpn, IBV_EVENT_SQ_DRAINED);
 }
 
@@ -508,7 +508,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 	bool on;
 
 	if (!qp) {
-		TRACE(LOG_DOORBELL, "doorbell of unknown qp %x", qpn);
+		TRACE(LOG_DOORBELL, "doorbell of unknown QP 0x%x", qpn);
 		return;
 	}
 	r.s = s;
@@ -598,7 +598,7 @@ static bool uar_is(const char *what, uint32_t n, uint32_t own, uint32_t uar)
 {
 	if (own == uar)
 		return true;
-	TRACE(LOG_DOORBELL, "ignored: %s %x has uar_page %u, this is %u", what, n, own, uar);
+	TRACE(LOG_DOORBELL, "ignored: %s 0x%x has uar_page %u, this is %u", what, n, own, uar);
 	return false;
 }
 

@@ -155,7 +155,7 @@ bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int 
 
 void sq_inherited(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	TRACE(LOG_CQE, "qp %x: its send queue's last user died", qpn);
+	TRACE(LOG_CQE, "QP 0x%x: its send queue's last user died", qpn);
 	ack_end(qp);
 	qp_fail_resume(s, qp, qpn, &qp->sq_fail);
 	qp_fail(s, qp, qpn, &qp->sq_fail, IBV_EVENT_QP_FATAL);

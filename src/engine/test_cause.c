@@ -216,6 +216,33 @@ static void a_doorbell_before_rts_is_told(void **state)
 	assert_told(p->a, HW_TOLD_IGNORED, "work was posted in state RTR");
 }
 
+static void send_again(struct t_pair *p, uint32_t psn, uint16_t wqe)
+{
+	p->a->hw->next_send_psn = psn;
+	t_post(p->a,
+	       &(struct t_wr){
+		       .opcode = MLX5_OPCODE_SEND, .fm_ce_se = T_SIG, .inl = "x", .inl_len = 1});
+	t_expect_done(p->a, MLX5_OPCODE_SEND, wqe);
+}
+
+/* Only the last request may come again. */
+static void only_a_duplicate_that_was_never_executed_is_told(void **state)
+{
+	struct t_pair *p = *state;
+	const struct hw_tolds *all = hw_tolds(&p->t->s, t_hca(p->a));
+	uint32_t psn = p->a->hw->next_send_psn;
+
+	p->b->hw->next_rcv_psn = psn + 1; /* rq_psn: nothing was executed yet */
+	send_again(p, psn, 0);
+	assert_told(p->a, HW_TOLD_DROPPED, "acknowledged as a duplicate and not executed");
+	t_recv_at(p->b, 0, 100);
+	send_again(p, psn + 1, 1);
+	send_again(p, psn + 1, 2);
+	assert_int_equal(atomic_load(&all->n[HW_TOLD_DROPPED]), 1);
+	send_again(p, psn, 3);
+	assert_int_equal(atomic_load(&all->n[HW_TOLD_DROPPED]), 2);
+}
+
 static void a_message_that_arrives_tells_nothing(void **state)
 {
 	struct t_pair *p = *state;
@@ -241,6 +268,8 @@ int main(void)
 						tb_setup, tb_teardown),
 		cmocka_unit_test_setup_teardown(a_doorbell_before_rts_is_told, t_pair_setup,
 						t_pair_teardown),
+		cmocka_unit_test_setup_teardown(only_a_duplicate_that_was_never_executed_is_told,
+						t_pair_setup, t_pair_teardown),
 		cmocka_unit_test_setup_teardown(a_message_that_arrives_tells_nothing, t_pair_setup,
 						t_pair_teardown),
 	};

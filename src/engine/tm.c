@@ -201,7 +201,7 @@ static void matched_cqe(struct eng_run *r, const struct hw_qp *peer, const struc
  */
 static enum eng_out tm_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why)
 {
-	TRACE(LOG_CQE, "qp %x: a matched message: %s", r->dest, eng_failures[why].text);
+	TRACE(LOG_CQE, "QP 0x%x: a matched message: %s", r->dest, eng_failures[why].text);
 	r->why = why == ENG_W_RECV_LENGTH ? ENG_W_REMOTE_INVALID : ENG_W_REMOTE_OP;
 	tm_settle(r->s, peer, r->dest, false);
 	return resp_fail(r->s, peer, r->dest, IBV_EVENT_QP_ACCESS_ERR) ? ENG_FAILED : ENG_AGAIN;
@@ -364,11 +364,11 @@ static enum eng_out tm_message(struct eng_run *r, struct hw_qp *peer, struct mes
 	if (idx < 0 && resp_noted() & TM_NOTE)
 		resp_note(peer, 0, r->to.srqn);
 	if (idx < 0) {
-		TRACE(LOG_CQE, "qp %x: %s with tag %lx is unexpected", r->dest, name, tag);
+		TRACE(LOG_CQE, "QP 0x%x: %s with tag 0x%lx is unexpected", r->dest, name, tag);
 		return rc_receive(r, peer, m->op);
 	}
 	m->idx = (uint32_t)idx;
-	TRACE(LOG_CQE, "qp %x: %s with tag %lx takes entry %u", r->dest, name, tag, m->idx);
+	TRACE(LOG_CQE, "QP 0x%x: %s with tag 0x%lx takes entry %u", r->dest, name, tag, m->idx);
 	return matched(r, peer, m, what == TMH_RNDV);
 }
 

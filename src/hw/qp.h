@@ -92,6 +92,7 @@ struct hw_qp {
 	uint32_t ece;         /* [fw] the agreed options of enhanced connection establishment */
 	uint32_t mmo;         /* [fw] the send queue may copy memory (qpc_ext.mmo) */
 	uint32_t max_send_wr; /* what the program has asked of verbs, by the driver; 0: unknown */
+	_Atomic uint32_t modify_refused; /* a modify_qp() of verbs, by the driver */
 	/* [sq], rare: the peer's FIN for a rendezvous must still be received (enum hw_fin) */
 	uint32_t fin_owed;
 	uint64_t fin_tag;

@@ -15,7 +15,7 @@
 /* The kinds, each with the word that starts its lines. */
 #define HW_TOLD_KINDS(X)                                                                \
 	X(FAILED, failed)   /* a completion with error */                               \
-	X(DROPPED, dropped) /* a datagram, or a message of UC */                        \
+	X(DROPPED, dropped) /* a message whose sender has a completion without error */ \
 	X(IGNORED, ignored) /* a doorbell that the queue does not obey */               \
 	X(REFUSED, refused) /* a call */                                                \
 	X(UNDONE, undone)   /* a QP has ended before its work was done, or has begun */ \

@@ -16,6 +16,8 @@ struct hw_use { /* SEG_T_USE, with the index of its SEG_T_HCA; never claimed */
 	_Atomic uint64_t commands;
 	_Atomic uint32_t made[HW_KIND_COUNT];      /* objects that commands made, by kind */
 	_Atomic uint32_t refused[HW_USE_STATUSES]; /* commands, by their status */
+	_Atomic uint32_t calls_refused;            /* calls of verbs that came to no command */
+	_Atomic uint32_t cqs_failed;               /* CQs that came into the error state */
 	_Atomic uint32_t errors[HW_USE_SYNDROMES]; /* CQEs, by their syndrome */
 } SEG_ELEM;
 

@@ -300,6 +300,7 @@ const struct uv_driver mlx5_driver = {
 	.modify_qp = mlx5_modify_qp,
 	.query_qp = mlx5_query_qp,
 	.destroy_qp = mlx5_destroy_qp,
+	.qp_refused = mlx5_qp_refused,
 	.qp_target = mlx5_qp_target,
 	.attach_mcast = mlx5_attach_mcast,
 	.detach_mcast = mlx5_detach_mcast,

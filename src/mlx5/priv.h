@@ -319,6 +319,7 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_udata *u);
 int mlx5_query_qp(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 int mlx5_destroy_qp(struct uv_qp *qp);
+void mlx5_qp_refused(const struct uv_qp *qp);
 /* Destroy the QP itself, whether or not others share it. */
 int mlx5_end_qp(struct uv_qp *qp);
 /* The enum prm_st of an IBV_QPT_*; -EOPNOTSUPP: this HCA does not have that transport. */

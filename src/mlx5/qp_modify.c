@@ -11,6 +11,7 @@
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
 #include "mlx5/priv.h"
+#include "hw/qp.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
 
@@ -537,4 +538,13 @@ int mlx5_modify_qp(struct uv_qp *qp, const struct uv_qp_modify *m, struct uv_uda
 		q->resp_depth = m->attr.max_dest_rd_atomic;
 	/* -EFAULT: the QP has changed its state; the program is expected to destroy it */
 	return u->outlen >= sizeof(resp) ? uv_udata_out(u, &resp, sizeof(resp)) : 0;
+}
+
+/* For the words of the QP's end (cause_ended()). */
+void mlx5_qp_refused(const struct uv_qp *qp)
+{
+	struct hw_qp *hw = hw_qp(uv_obj_context(&qp->obj)->seg, qp->qpn);
+
+	if (hw)
+		atomic_store(&hw->modify_refused, 1);
 }

@@ -64,7 +64,7 @@ static void add_count(struct json_object *o, const char *key, uint64_t n)
 }
 
 struct shown {
-	uint64_t commands;
+	uint64_t commands, calls_refused, cqs_failed;
 	struct json_object *made, *refused, *errors, *lost, *causes;
 };
 
@@ -78,6 +78,7 @@ static void add_told(struct shown *to, const struct hw_tolds *t)
 		return;
 	add_count(to->lost, "dropped", atomic_load(&t->n[HW_TOLD_DROPPED]));
 	add_count(to->lost, "ignored", atomic_load(&t->n[HW_TOLD_IGNORED]));
+	add_count(to->lost, "undone", atomic_load(&t->n[HW_TOLD_UNDONE]));
 	while ((e = hw_told_next(t, &i))) {
 		char key[HW_TOLD_TEXT + 16];
 
@@ -89,6 +90,8 @@ static void add_told(struct shown *to, const struct hw_tolds *t)
 static void add_hca(struct shown *to, const struct hw_use *u)
 {
 	to->commands += atomic_load(&u->commands);
+	to->calls_refused += atomic_load(&u->calls_refused);
+	to->cqs_failed += atomic_load(&u->cqs_failed);
 	for (unsigned int k = 0; k < HW_KIND_COUNT; k++) {
 		const struct fw_kind *kind = fw_kind((enum seg_table_id)(HW_KIND_FIRST + k));
 
@@ -121,6 +124,8 @@ void sup_use_show(struct sup *sup, uint32_t host, struct json_object *o)
 	json_object_object_add(use, "commands", json_object_new_uint64(to.commands));
 	json_object_object_add(use, "made", to.made);
 	json_object_object_add(use, "refused", to.refused);
+	json_object_object_add(use, "calls_refused", json_object_new_uint64(to.calls_refused));
+	json_object_object_add(use, "cqs_failed", json_object_new_uint64(to.cqs_failed));
 	json_object_object_add(use, "errors", to.errors);
 	json_object_object_add(use, "lost", to.lost);
 	json_object_object_add(use, "causes", to.causes);

@@ -363,6 +363,8 @@ struct uv_driver {
 	/* fills in everything in *a, including cap */
 	int (*query_qp)(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 	int (*destroy_qp)(struct uv_qp *qp);
+	/* A change of its state was refused, by uverbs or by modify_qp(). May be NULL. */
+	void (*qp_refused)(const struct uv_qp *qp);
 	struct uv_target (*qp_target)(const struct uv_qp *qp);
 	int (*attach_mcast)(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);
 	int (*detach_mcast)(struct uv_qp *qp, const uint8_t *gid, uint16_t lid);

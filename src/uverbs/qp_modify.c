@@ -184,17 +184,12 @@ static int resolve(const struct uv_qp *qp, struct uv_qp_modify *m)
 			     m->dmac, &ah->grh.hop_limit);
 }
 
-static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_t rate_limit)
+static int change(struct uv_bundle *b, struct uv_qp *qp, struct ib_uverbs_modify_qp *c,
+		  uint32_t rate_limit)
 {
 	struct uv_qp_modify m = {.rate_limit = rate_limit};
-	struct uv_object *o;
-	struct uv_qp *qp;
 	int r;
 
-	o = uv_get(b, &uv_type_qp, c->qp_handle, UV_READ, &r);
-	if (!o)
-		return r;
-	qp = (struct uv_qp *)o;
 	r = qp->share ? refresh(qp) : 0;
 	if (!r)
 		r = check_ports(qp, c);
@@ -216,6 +211,21 @@ static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_
 	if (m.mask & IBV_QP_PORT)
 		qp->port = c->port_num;
 	return 0;
+}
+
+static int modify_qp(struct uv_bundle *b, struct ib_uverbs_modify_qp *c, uint32_t rate_limit)
+{
+	const struct uv_driver *d = b->file->api->driver;
+	struct uv_object *o;
+	int r;
+
+	o = uv_get(b, &uv_type_qp, c->qp_handle, UV_READ, &r);
+	if (!o)
+		return r;
+	r = change(b, (struct uv_qp *)o, c, rate_limit);
+	if (r && d->qp_refused)
+		d->qp_refused((struct uv_qp *)o);
+	return r;
 }
 
 int uv_cmd_modify_qp(struct uv_bundle *b)

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include "uverbs/priv.h"
 #include "hw/told.h"
+#include "hw/use.h"
 #include "util/tls.h"
 #include "uverbs/structs.h"
 #include "util/fmt.h"
@@ -458,6 +459,7 @@ void uv_tell(struct uv_bundle *b, int result)
 {
 	char text[HW_TOLD_TEXT], why[UV_RULE_TEXT] = "";
 	const struct uv_why *w = &b->why;
+	struct hw_use *u = hw_use(b->file->seg, b->file->hca);
 
 	/* The firmware tells what it refuses. */
 	if (!result || result == -EREMOTEIO || is_probe(b, result))
@@ -472,6 +474,8 @@ void uv_tell(struct uv_bundle *b, int result)
 		fmt(why, sizeof(why), " = %llu; allowed: %llu to %llu",
 		    (unsigned long long)w->value, (unsigned long long)w->low,
 		    (unsigned long long)w->high);
+	if (u)
+		atomic_fetch_add_explicit(&u->calls_refused, 1, memory_order_relaxed);
 	fmt(text, sizeof(text), "%s of %s_%u: %s: %s%s%s%s",
 	    b->cmd      ? b->cmd->name
 	    : b->method ? uv_short_name(b->method->def->name)

@@ -143,7 +143,7 @@ class Traffic(Pairs, Case):
         for size, takes, options in self.tagged:
             with self.subTest(size=size):
                 for out in self.ucx('rc_x', ('tag_lat',), size, env, options, ('--trace=cqe',)):
-                    self.assertRegex(out, takes + ' with tag [0-9a-f]+ (takes entry|is unexpected)')
+                    self.assertRegex(out, takes + ' with tag 0x[0-9a-f]+ (takes entry|is unexpected)')
 
     def test_latency_ud(self):
         self.both('ib_send_lat', '-F', '-c', 'UD', *self.few)
