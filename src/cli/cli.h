@@ -39,11 +39,13 @@ enum { /* bits of the commands, for the rows of the options that they accept */
        CLI_IP = 1 << 11,
        CLI_LIST = 1 << 12,
        CLI_TOP = 1 << 13,
+       CLI_WORLD = 1 << 14,
 };
 
 enum { /* bits of cli_options.given: the subjects of the options that were given */
-       CLI_SIZE = 1 << 0,  /* number of hosts, adapters and ports */
-       CLI_SHAPE = 1 << 1, /* any other property that is fixed when a fabric is made */
+       CLI_SIZE = 1 << 0,       /* number of hosts, adapters and ports */
+       CLI_SHAPE = 1 << 1,      /* any other property that is fixed when a fabric is made */
+       CLI_LINK_LAYER = 1 << 2, /* --link */
 };
 
 /* The value of a trace's -e option. */
@@ -151,6 +153,7 @@ int cli_ip(struct cli_options *o);
 int cli_pcap(struct cli_options *o);
 int cli_trace(struct cli_options *o);
 int cli_top(struct cli_options *o);
+int cli_world(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 int cli_decode(struct cli_options *o);
 
@@ -181,8 +184,15 @@ int trace_live(struct cli_options *o);
 int trace_end(struct trace_reader *r);
 
 struct topo;
-/* Loads the topology of --topo, or nothing without it. 0; PROG_FAILED after a message. */
-int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t);
+/*
+ * Loads the topology of --topo, or nothing without it, and completes o->fab by what worlds set and
+ * need. 0; PROG_FAILED after a message.
+ */
+int topo_prepare(struct cli_options *o, struct topo *t);
+/* The option --world. 0; PROG_FAILED after a message. */
+int world_option(struct cli_options *o, const char *arg);
+/* For topo_prepare(): the worlds of the command line and of the topology. */
+int world_prepare(struct cli_options *o, const struct topo *t);
 
 /*
  * Parse a command's own arguments (argv[0] is its name). 0; PROG_FAILED after a message; -1: the

@@ -16,7 +16,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 
-#define WITHOUT_PROC (CLI_EXPLAIN | CLI_DECODE | CLI_TOPO) /* they start no program */
+#define WITHOUT_PROC (CLI_EXPLAIN | CLI_DECODE | CLI_TOPO | CLI_WORLD) /* they start no program */
 
 static const struct cli_verb verbs[] = {
 	{CLI_RUN, "run", "-- CMD [ARG...]", "Run a command on a host with InfiniBand adapters.", 1,
@@ -47,6 +47,8 @@ static const struct cli_verb verbs[] = {
 	 "Show fabrics: hosts, adapters, ports, processes, objects.", 0, 1, false, cli_status},
 	{CLI_TOP, "top", "[NAME]", "Watch a fabric: rates of ports and queue pairs, errors.", 0, 1,
 	 false, cli_top},
+	{CLI_WORLD, "world", "[NAME...]", "List the hosts that programs fail on, for run --world.",
+	 0, INT_MAX, true, cli_world},
 };
 
 const struct cli_verb *cli_verb(size_t i)

@@ -182,6 +182,11 @@ static int store_ip(struct parse *p, const struct opt_row *row, const char *arg)
 	return ip_add(&p->o->fab, p->verb->name, arg);
 }
 
+static int store_world(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	return world_option(p->o, arg);
+}
+
 static int store_uids(struct parse *p, const struct opt_row *row, const char *arg)
 {
 	struct fab_options *f = &p->o->fab;
@@ -267,7 +272,10 @@ static const struct opt_row rows[] = {
 	 .given = CLI_SHAPE},
 	{CLI_MAKERS, "link", 0, "ib|eth",
 	 "link layer of all ports: InfiniBand, or Ethernet (RoCE) (ib)",
-	 VALUE(enum hw_link, fab.link, links), .given = CLI_SHAPE},
+	 VALUE(enum hw_link, fab.link, links), .given = CLI_LINK_LAYER | CLI_SHAPE},
+	{CLI_MAKERS, "world", 0, "NAME,...",
+	 "hosts and adapters that differ from the usual ones (softhca world lists how)",
+	 .store = store_world, .given = CLI_SHAPE},
 	{CLI_MAKERS, "mtu", 0, "OCTETS", "MTU of Ethernet interfaces, 1280 to 9978 (1500)",
 	 NUMBER(fab.if_mtu, FAB_ETH_MTU_MIN, FAB_ETH_MTU_MAX), .given = CLI_SHAPE},
 	{CLI_MAKERS, "ip", 0, "HOST=ADDR,...",
@@ -317,8 +325,8 @@ static const struct opt_row rows[] = {
 	{CLI_LIST, "quiet", 'q', NULL, "names only", FLAG(quiet)},
 	{CLI_USERS, "fabric", 0, "FABRIC", "use a fabric that is up (default: the command's own)",
 	 .store = store_fabric, AT(const char *, fabric)},
-	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS | CLI_LIST | CLI_TOP, "json", 'j', NULL,
-	 "write JSON", FLAG(json)},
+	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS | CLI_LIST | CLI_TOP | CLI_WORLD, "json",
+	 'j', NULL, "write JSON", FLAG(json)},
 	{CLI_EXPLAIN, "list", 0, NULL, "list all names that it knows", FLAG(list)},
 	{CLI_DECODE, "in", 0, NULL, "decode the input of a command", KIND(HEX_INPUT)},
 	{CLI_DECODE, "out", 0, "COMMAND", "decode the output of this command", KIND(HEX_OUTPUT),
@@ -495,7 +503,7 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 
 	*o = (struct cli_options){
 		.verb = v->name,
-		.fab = {.hosts = 1, .hcas = 1, .ports = 1, .model = HW_CX6, .if_mtu = FAB_ETH_MTU},
+		.fab = {.model = HW_CX6, .if_mtu = FAB_ETH_MTU},
 		.doorbell = doorbells[SHIM_CAN_TRAP ? 0 : 2].word,
 		.memlock = memlocks[0].word,
 	};

@@ -228,7 +228,7 @@ static int run_private(struct cli_options *o)
 	const char *host;
 	int lock, dir, r;
 
-	r = topo_prepare(o, o->verb, &topo);
+	r = topo_prepare(o, &topo);
 	if (r)
 		return r;
 	host = pick_host(o, &topo);

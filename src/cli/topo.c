@@ -62,10 +62,17 @@ static int load(const char *verb, const char *spec, struct topo *t)
 	return PROG_FAILED;
 }
 
-int topo_prepare(const struct cli_options *o, const char *verb, struct topo *t)
+int topo_prepare(struct cli_options *o, struct topo *t)
 {
+	int r;
+
 	*t = (struct topo){0};
-	return o->topo ? load(verb, o->topo, t) : 0;
+	r = o->topo ? load(o->verb, o->topo, t) : 0;
+	if (!r)
+		r = world_prepare(o, t);
+	if (r)
+		topo_free(t);
+	return r;
 }
 
 /* ---- options */

@@ -102,7 +102,7 @@ static int up_claim(struct runtime *rt, const struct cli_options *o, char name[P
 }
 
 /* The supervisor's process. It writes its name to `ready` when the fabric can be joined. */
-static int up_serve(const struct cli_options *o, int ready)
+static int up_serve(struct cli_options *o, int ready)
 {
 	struct sup_source signals = {.ready = up_on_signal};
 	struct lock_watch watched;
@@ -114,7 +114,7 @@ static int up_serve(const struct cli_options *o, int ready)
 	sigset_t set;
 	int lock, dir, r;
 
-	r = topo_prepare(o, "up", &topo);
+	r = topo_prepare(o, &topo);
 	if (r)
 		return r;
 

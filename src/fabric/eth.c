@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "hw/qp.h"
+#include "hw/world.h"
 #include "util/bits.h"
 #include "wire/ib/gid.h"
 
@@ -121,12 +122,20 @@ static bool is_wanted(const uint8_t gid[16], uint32_t kind, const struct wanted 
 	return false;
 }
 
+/* The types of each address's entries in their order, up to a 0. */
+static const enum hw_gid_type gid_types[][3] = {
+	[HW_GID_TYPES_BOTH] = {HW_GID_ROCE_V1, HW_GID_ROCE_V2},
+	[HW_GID_TYPES_V2] = {HW_GID_ROCE_V2},
+	[HW_GID_TYPES_V2_FIRST] = {HW_GID_ROCE_V2, HW_GID_ROCE_V1},
+};
+
 /* ib_cache_gid_add(), ib_cache_gid_del(): an address takes the first free entries. */
 uint32_t fab_eth_gids(struct seg *s, uint32_t port)
 {
 	static const uint8_t none[16];
 	struct hw_port *p = hw_port(s, port);
 	struct wanted w[WANTED_MAX];
+	const enum hw_gid_type *types = gid_types[hw_setting(s, HW_SET_GID_TYPES)];
 	uint32_t n, changes = 0;
 
 	if (!p || !hw_port_is_eth(p))
@@ -140,8 +149,8 @@ uint32_t fab_eth_gids(struct seg *s, uint32_t port)
 		changes++;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		for (int type = HW_GID_ROCE_V1; type <= HW_GID_ROCE_V2; type++) {
-			uint16_t kind = hw_gid_kind((enum hw_gid_type)type, w[i].vlan);
+		for (const enum hw_gid_type *type = types; *type; type++) {
+			uint16_t kind = hw_gid_kind(*type, w[i].vlan);
 
 			if (fab_gid_find(p, w[i].gid, kind) < 0)
 				changes += gid_put(s, port, w[i].gid, kind);

@@ -8,6 +8,7 @@
 #define SOFTHCA_FABRIC_TOPO_H
 
 #include <stdint.h>
+#include "hw/setting.h"
 
 #define TOPO_NONE UINT32_MAX
 #define TOPO_MAX_PORTS 254 /* ports of a switch, without port 0 */
@@ -61,6 +62,7 @@ struct topo {
 	/* Hosts in the order of their first mention: names for `run --host`. */
 	char (*host)[32];
 	struct topo_ip *ip; /* addresses of one node are together, in the order of the nodes */
+	struct hw_world world;
 };
 
 #endif

@@ -8,6 +8,7 @@
 #define SOFTHCA_HW_FAB_H
 
 #include "hw/port.h"
+#include "hw/setting.h"
 
 enum fab_node_type { FAB_CA = 1, FAB_SWITCH = 2, FAB_ROUTER = 3 }; /* NodeInfo:NodeType */
 
@@ -175,6 +176,7 @@ struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	_Atomic uint32_t issm_owed; /* some port has hw_port.issm_owed set */
 	/* the SM routes up and then down a tree, because shortest paths could deadlock */
 	uint32_t sm_updn;
+	struct hw_world world; /* set when the fabric is made */
 } SEG_ELEM;
 #define FAB_SUBNET 1
 

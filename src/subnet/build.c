@@ -13,6 +13,7 @@
 #include <string.h>
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "hw/world.h"
 #include "subnet/subnet.h"
 #include "util/bits.h"
 #include "util/heap.h"
@@ -52,7 +53,6 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 	p->gid_prefix = UINT64_C(0xfe80000000000000);
 	p->peer = SEG_NONE;
 	p->hca = SEG_NONE;
-	p->pkey[0] = 0xffff;
 	p->state = IB_PORT_DOWN;
 	p->phys_state = IB_PHYS_POLLING;
 	p->lid = t->lid;
@@ -68,6 +68,20 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 		p->speed_sup = p->speed_en = (uint8_t)(p->speed_sup & ~IB_SPEED_FDR10);
 	p->down_default = IB_PHYS_POLLING;
 	p->op_vls = p->vl_cap = VL_CAP_CA;
+}
+
+/* An adapter's P_Key table at power-on; a switch has the default one. */
+static void pkeys_fill(const struct seg *s, struct hw_port *p, enum topo_type type)
+{
+	static const uint16_t tables[][2] = {
+		[HW_PKEYS_DEFAULT] = {0xffff},
+		[HW_PKEYS_SHIFTED] = {HW_PKEY_FULL, 0xffff},
+		[HW_PKEYS_LIMITED] = {0x7fff, HW_PKEY_FULL},
+		[HW_PKEYS_NO_DEFAULT] = {0, HW_PKEY_FULL},
+	};
+	uint32_t like = type == TOPO_CA && p->link == HW_LINK_IB ? hw_setting(s, HW_SET_PKEYS) : 0;
+
+	memcpy(p->pkey, tables[like], sizeof(tables[like]));
 }
 
 static enum hw_link link_of(const struct topo_node *t, const struct fab_options *o)
@@ -104,6 +118,7 @@ static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node
 		p->node = node_idx;
 		port_fill(p, &t->port[num], o);
 		p->link = link_of(t, o);
+		pkeys_fill(s, p, t->type);
 	}
 	return 0;
 }
@@ -273,6 +288,7 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	sub = fab_subnet(s);
 	sub->sm_state = o->no_sm || !ib ? FAB_SM_OFF : FAB_SM_MASTER;
 	sub->sm_port = SEG_NONE;
+	sub->world = o->world;
 	host = heap_zalloc((t->nhosts + 1) * sizeof(*host));
 	if (!host)
 		return -ENOMEM;

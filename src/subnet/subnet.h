@@ -40,6 +40,7 @@ struct fab_options {
 	uint32_t device_id, hw_rev; /* NodeInfo */
 	/* ports stay in INIT: another manager configures the subnet */
 	uint32_t no_sm;
+	struct hw_world world; /* settled, see src/world */
 	bool ipoib;        /* the built-in SA creates IPoIB's broadcast group at its start */
 	struct fab_ip *ip; /* for the supervisor, when the fabric is made */
 	uint32_t nips;

@@ -610,6 +610,7 @@ int build_topo(struct topo_build *b, struct topo *t)
 	if (!r) {
 		t->ip = b->ip;
 		t->nips = b->nips;
+		t->world = b->world;
 		b->ip = NULL;
 	}
 	topo_hash_finish(&j.missing);

@@ -57,6 +57,7 @@ struct topo_build {
 	char **kept; /* copies of names that no file's text contains */
 	uint32_t nkept, kept_room;
 	uint32_t nlids;
+	struct hw_world world;
 };
 
 void build_init(struct topo_build *b, char *err);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "util/cleanup.h"
 #include "util/num.h"
+#include "world/world.h"
 
 #define MAX_DEPTH 9 /* nesting of includes, as in ibsim */
 #define MAX_FILE (256u << 20)
@@ -364,6 +365,29 @@ static int parse_layer(struct topo_parse *p, struct topo_text *x)
 	return *x->p && *x->p != '#' ? text_error(x, "unexpected text after the link layer") : 0;
 }
 
+/* "#world NAME,...": of the whole fabric. "#worlds" is an ordinary comment. */
+static int parse_world(struct topo_parse *p, struct topo_text *x)
+{
+	const char *unknown = NULL;
+	char err[WORLD_ERR], *names;
+	size_t len;
+
+	if (*x->p != ' ' && *x->p != '\t')
+		return 0;
+	text_blanks(x);
+	names = x->p;
+	x->p += strcspn(x->p, " \t");
+	if (*x->p)
+		*x->p++ = 0;
+	text_blanks(x);
+	if (*x->p && *x->p != '#')
+		return text_error(x, "unexpected text after the names of worlds");
+	if (!world_add(&p->b.world, names, &unknown, &len, err))
+		return 0;
+	x->p = (char *)(unknown ? unknown : names);
+	return text_error(x, "%s", err);
+}
+
 static int parse_module(struct topo_parse *p, struct topo_text *x)
 {
 	char *name;
@@ -437,6 +461,7 @@ static const struct keyword {
 } keywords[] = {
 	{"#ip[", parse_ip},
 	{"#link", parse_layer},
+	{"#world", parse_world},
 	{"#", ignore},
 	{"Switch: ", parse_link_switch},
 	{"Switch 0x", parse_old_switch},

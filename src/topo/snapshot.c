@@ -159,6 +159,7 @@ static int read_nodes(struct reader *r, struct topo *t)
 		*t = (struct topo){0};
 		return -ENOMEM;
 	}
+	t->world = fab_subnet(s)->world;
 	t->node[0].port = port;
 	seg_for_each_live (s, SEG_T_NODE, i) {
 		struct topo_node *n = &t->node[r->number[i]];

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include "wire/ib/link.h"
+#include "world/world.h"
 
 static const char *width_name(uint32_t code)
 {
@@ -101,9 +102,12 @@ static void write_addresses(FILE *f, const struct topo *t, uint32_t i, uint32_t 
 
 int topo_write_ibnetdiscover(FILE *f, const struct topo *t)
 {
+	char names[WORLD_NAMES];
 	uint32_t k = 0;
 
 	fprintf(f, "#\n# Topology file\n#\n");
+	if (t->world.n)
+		fprintf(f, "#world\t%s\n", world_names(&t->world, names));
 	for (uint32_t i = 0; i < t->nnodes; i++) {
 		const struct topo_node *n = &t->node[i];
 

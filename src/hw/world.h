@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * How the hosts, adapters and ports of a fabric differ from the usual ones: its worlds. Each
+ * setting is a number, 0 where nothing differs. They are given when the fabric is made and never
+ * change. src/world has the table of worlds, which set them; the code whose behaviour a setting
+ * changes reads it here.
+ */
+#ifndef SOFTHCA_HW_WORLD_H
+#define SOFTHCA_HW_WORLD_H
+
+#include <stdint.h>
+#include "hw/fab.h"
+
+/* The entries that an address has in the GID table. */
+enum hw_gid_types { HW_GID_TYPES_BOTH, HW_GID_TYPES_V2, HW_GID_TYPES_V2_FIRST };
+
+/* The P_Key table; HW_PKEY_FULL is the partition that all ports are full members of. */
+enum hw_pkeys_like {
+	HW_PKEYS_DEFAULT,   /* 0xffff at index 0 */
+	HW_PKEYS_SHIFTED,   /* HW_PKEY_FULL at index 0, then 0xffff */
+	HW_PKEYS_LIMITED,   /* 0x7fff at index 0, then HW_PKEY_FULL */
+	HW_PKEYS_NO_DEFAULT /* a hole at index 0, then HW_PKEY_FULL */
+};
+#define HW_PKEY_FULL 0x8001
+
+static inline uint32_t hw_setting(const struct seg *s, enum hw_setting what)
+{
+	return fab_subnet(s)->world.value[what];
+}
+
+#endif
