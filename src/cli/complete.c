@@ -23,6 +23,7 @@
 #include "util/cleanup.h"
 #include "util/log.h"
 #include "wire/prm/opcodes.h"
+#include "world/world.h"
 
 struct line {
 	const struct cli_verb *verb;
@@ -244,6 +245,16 @@ static void values_uid(struct line *l)
 	endpwent();
 }
 
+static void values_world(struct line *l)
+{
+	const char *comma = strrchr(l->cur, ',');
+
+	if (comma)
+		keep_prefix(l, (size_t)(comma + 1 - l->cur));
+	for (size_t i = 0; world_row(i); i++)
+		offer_word(l, world_row(i)->name, world_row(i)->what);
+}
+
 static const struct {
 	const char *name;
 	void (*values)(struct line *l);
@@ -251,7 +262,7 @@ static const struct {
 	{"FABRIC", values_fabric}, {"NAME", values_fabric},  {"HOST", values_host},
 	{"HCA", values_hca},       {"PORT", values_port},    {"FILE", values_file},
 	{"SPEC", values_topology}, {"TOPIC", values_topics}, {"COMMAND", values_opcode},
-	{"UID", values_uid},
+	{"UID", values_uid},       {"WORLD", values_world},
 };
 
 /*

@@ -273,7 +273,7 @@ static const struct opt_row rows[] = {
 	{CLI_MAKERS, "link", 0, "ib|eth",
 	 "link layer of all ports: InfiniBand, or Ethernet (RoCE) (ib)",
 	 VALUE(enum hw_link, fab.link, links), .given = CLI_LINK_LAYER | CLI_SHAPE},
-	{CLI_MAKERS, "world", 0, "NAME,...",
+	{CLI_MAKERS, "world", 0, "WORLD,...",
 	 "hosts and adapters that differ from the usual ones (softhca world lists how)",
 	 .store = store_world, .given = CLI_SHAPE},
 	{CLI_MAKERS, "mtu", 0, "OCTETS", "MTU of Ethernet interfaces, 1280 to 9978 (1500)",

@@ -41,8 +41,8 @@ struct fab_options {
 	/* ports stay in INIT: another manager configures the subnet */
 	uint32_t no_sm;
 	struct hw_world world; /* settled, see src/world */
-	bool ipoib;        /* the built-in SA creates IPoIB's broadcast group at its start */
-	struct fab_ip *ip; /* for the supervisor, when the fabric is made */
+	bool ipoib;            /* the built-in SA creates IPoIB's broadcast group at its start */
+	struct fab_ip *ip;     /* for the supervisor, when the fabric is made */
 	uint32_t nips;
 	bool netns; /* for the supervisor: a network namespace for each host */
 	/* for the supervisor: other users whose processes may use the fabric */

@@ -3,7 +3,6 @@
 #include "world/world.h"
 
 #include <stdio.h>
-#include "util/bits.h"
 #include "hw/world.h"
 
 #define VALUES 5

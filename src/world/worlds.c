@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the table of worlds. Every world is legal: a correct program works there, or says what it
- * lacks. HOWTO_ADD_WORLD.md explains how to add one.
+ * lacks.
+ * To add one, add a row; what it sets is read where the behaviour is, through hw_setting().
  */
 #include "world/world.h"
 

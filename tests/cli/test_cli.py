@@ -130,6 +130,60 @@ class Cli(unittest.TestCase):
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, '', ''))
 
 
+class Worlds(Cli):
+    """softhca world, --world and #world; that programs fail in a world is tests/world's."""
+
+    def shown(self, *options):
+        r = self.softhca('run', *options, '--', 'ibv_devinfo', '-v')
+        self.assertEqual(r.returncode, 0, r)
+        return re.findall(r'GID\[ *(\d+)\]:\s+(\S+), RoCE v(\d)', r.stdout)
+
+    def test_list_and_details(self):
+        r = self.softhca('world')
+        self.assertRegex(r.stdout, r'(?m)^GIDs\n  gid-v2-only +only RoCE v2 entries')
+        r = self.softhca('world', 'gid-v2-only')
+        self.assertRegex(r.stdout, r'\Agid-v2-only: only RoCE v2 entries in the GID table\n  sets   gid-types: RoCE v2\n'
+                         r'  needs  Ethernet\n  why ')
+        rows = json.loads(self.softhca('world', '-j').stdout)
+        self.assertIn(('pkey-shifted', 'ib', {'pkeys': '0x8001, 0xffff'}),
+                      [(w['world'], w['link'], w['sets']) for w in rows])
+
+    def test_gids(self):
+        self.assertEqual([t for _, _, t in self.shown('--link', 'eth')], ['1', '2', '1', '2'])
+        self.assertEqual([t for _, _, t in self.shown('--world', 'gid-v2-only')], ['2', '2'])
+        self.assertEqual([t for _, _, t in self.shown('--world=gid-v2-first')], ['2', '1', '2', '1'])
+
+    def test_pkeys(self):
+        r = self.softhca('run', '--world', 'pkey-shifted', '--', 'sh', '-c',
+                         'cat /sys/class/infiniband/mlx5_0/ports/1/pkeys/[01]')
+        self.assertEqual(r.stdout, '0x8001\n0xffff\n', r)
+
+    def test_refusals(self):
+        for args, why in (
+                (['--world', 'gid-v2-only,pkey-shifted'], 'contradict each other: Ethernet and InfiniBand'),
+                (['--world', 'gid-v2-only', '--world', 'gid-v2-first'],
+                 "contradict each other: gid-types is 'RoCE v2' and 'RoCE v2, then v1'"),
+                (['--world', 'gid-v2'], 'did you mean gid-v2-only\\?'),
+                (['--world', ''], "'' is not a world"),
+                (['--link', 'ib', '--world', 'gid-v2-only'], '--link ib: --world gid-v2-only needs Ethernet')):
+            self.assertRegex(self.refused('run', *args, '--', 'true'), why)
+        self.assertRegex(self.refused('world', 'nowhere'), "'nowhere' is not a world")
+
+    def test_a_topology_names_it(self):
+        """It is written again, and a name that no world has is an error of the file."""
+        path = os.path.join(self.work, 'w.topo')
+        with open(path, 'w') as f:
+            f.write('#world pkey-shifted # as in the cluster\nSwitch 2 "S"\n[1] "H"\nCa 1 "H" # "h1 x"\n[1] "S"\n')
+        self.up('lab', '--topo', path)
+        r = self.softhca('run', '--fabric', 'lab', '--', 'cat', '/sys/class/infiniband/mlx5_0/ports/1/pkeys/0')
+        self.assertEqual(r.stdout, '0x8001\n', r)
+        self.assertIn('#world\tpkey-shifted\n', self.softhca('topo', '--fabric', 'lab').stdout)
+        with open(path, 'a') as f:
+            f.write('#world pkey-shifted,elsewhere\n')
+        self.assertRegex(self.refused('up', 'other', '--topo', path), r"w\.topo:6:21: 'elsewhere' is not a world")
+        self.down()
+
+
 class Options(Cli):
     def test_every_bad_option_is_one_line_and_status_2(self):
         for args in (
