@@ -254,7 +254,7 @@ class Options(Cli):
     def test_output_that_does_not_arrive_is_a_failure(self):
         self.up()
         log = os.path.join(TOP, 'tests', 'logs', 'nccl-905.txt')
-        prints = {'explain': ['0x81'], 'decode': [log], 'up': [], 'topo': ['ring:3'], 'list': [],
+        prints = {'explain': ['0x81'], 'decode': [log], 'up': [], 'topo': ['ring:3'], 'list': [], 'world': [],
                   'console': ['--fabric', 'lab'], 'status': ['lab'], 'top': ['-b', '-n', '2', '-d', '0.1', 'lab'],
                   'pcap': ['--fabric', 'lab', '-o', '-', '--', 'true']}
         silent = {'run', 'trace', 'down', 'link', 'ip'}
