@@ -191,6 +191,15 @@ static void keep_prefix(struct line *l, size_t n)
 	l->cur += n;
 }
 
+/* Of a list, completion keeps the items before the last comma. */
+static void keep_items(struct line *l)
+{
+	const char *comma = strrchr(l->cur, ',');
+
+	if (comma)
+		keep_prefix(l, (size_t)(comma + 1 - l->cur));
+}
+
 static void offer_command(void *ctx, const char *name)
 {
 	offer_word(ctx, name, "command");
@@ -199,15 +208,13 @@ static void offer_command(void *ctx, const char *name)
 static void values_topics(struct line *l)
 {
 	bool names = l->verb->bit == CLI_TRACE && !strncmp(l->cur, "cmd=", 4);
-	const char *comma, *name;
+	const char *name;
 
 	if (names)
 		keep_prefix(l, 4);
 	if (l->verb->bit == CLI_TRACE && *l->cur == '!')
 		keep_prefix(l, 1);
-	comma = strrchr(l->cur, ',');
-	if (comma) /* completion keeps the topics before the comma */
-		keep_prefix(l, (size_t)(comma + 1 - l->cur));
+	keep_items(l);
 	if (names) {
 		trace_expr_names(offer_command, l);
 		return;
@@ -232,12 +239,10 @@ static void values_opcode(struct line *l)
 
 static void values_uid(struct line *l)
 {
-	const char *comma = strrchr(l->cur, ',');
 	const struct passwd *p;
 	char uid[16];
 
-	if (comma)
-		keep_prefix(l, (size_t)(comma + 1 - l->cur));
+	keep_items(l);
 	for (setpwent(); (p = getpwent());) {
 		snprintf(uid, sizeof(uid), "%u", (unsigned int)p->pw_uid);
 		offer_word(l, uid, p->pw_name);
@@ -247,10 +252,7 @@ static void values_uid(struct line *l)
 
 static void values_world(struct line *l)
 {
-	const char *comma = strrchr(l->cur, ',');
-
-	if (comma)
-		keep_prefix(l, (size_t)(comma + 1 - l->cur));
+	keep_items(l);
 	for (size_t i = 0; world_row(i); i++)
 		offer_word(l, world_row(i)->name, world_row(i)->what);
 }

@@ -253,10 +253,8 @@ const struct explain_told explain_tolds[] = {
 	 false},
 	{"dropped",
 	 "a message was sent and not delivered, and its sender has a completion without error: "
-	 "nobody "
-	 "acknowledges a datagram or a message of UC, and a receiver acknowledges what it takes "
-	 "for a "
-	 "duplicate",
+	 "nobody acknowledges a datagram or a message of UC, and a receiver acknowledges "
+	 "what it takes for a duplicate",
 	 "the text names the condition that did not hold; the causes follow", true},
 	{"ignored", "a doorbell rang in a state in which the queue does not send",
 	 "modify the QP to RTS first", false},

@@ -99,12 +99,8 @@ static int fill_link(struct cli_options *o, enum world_link needs)
 int world_prepare(struct cli_options *o, const struct topo *t)
 {
 	struct world_needs needs;
-	char names[WORLD_NAMES], err[WORLD_ERR];
-	const char *unknown;
-	size_t len;
-	int r = t->world.n ? world_add(&o->fab.world, world_names(&t->world, names), &unknown, &len,
-				       err)
-			   : 0;
+	char err[WORLD_ERR];
+	int r = world_join(&o->fab.world, &t->world, err);
 
 	if (!r)
 		r = world_settle(&o->fab.world, &needs, err);

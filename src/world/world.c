@@ -24,6 +24,27 @@ static bool has(const struct hw_world *w, uint32_t row)
 	return false;
 }
 
+static int add_row(struct hw_world *w, uint32_t row, char err[WORLD_ERR])
+{
+	if (has(w, row))
+		return 0;
+	if (w->n == HW_WORLDS) {
+		snprintf(err, WORLD_ERR, "more than %d worlds", HW_WORLDS);
+		return -EINVAL;
+	}
+	w->row[w->n++] = row;
+	return 0;
+}
+
+int world_join(struct hw_world *w, const struct hw_world *more, char err[WORLD_ERR])
+{
+	int r = 0;
+
+	for (uint32_t i = 0; i < more->n && !r; i++)
+		r = add_row(w, more->row[i], err);
+	return r;
+}
+
 int world_add(struct hw_world *w, const char *names, const char **unknown, size_t *len,
 	      char err[WORLD_ERR])
 {
@@ -38,14 +59,10 @@ int world_add(struct hw_world *w, const char *names, const char **unknown, size_
 				 (int)(*len < 64 ? *len : 64), at);
 			return -EINVAL;
 		}
-		if (has(w, (uint32_t)row))
-			continue;
-		if (w->n == HW_WORLDS) {
+		if (add_row(w, (uint32_t)row, err)) {
 			*unknown = NULL;
-			snprintf(err, WORLD_ERR, "more than %d worlds", HW_WORLDS);
 			return -EINVAL;
 		}
-		w->row[w->n++] = (uint32_t)row;
 	}
 	return 0;
 }

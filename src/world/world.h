@@ -44,10 +44,13 @@ const char *world_value(enum hw_setting what, uint32_t value);
 
 /*
  * Adds the worlds of a list of names, "a,b"; one that is there already is added once. 0; -EINVAL:
- * `err` has the reason, *unknown the name and its length that no world has (may be NULL).
+ * `err` has the reason, *unknown and *len the name that no world has (NULL: that is not the
+ * reason).
  */
 int world_add(struct hw_world *w, const char *names, const char **unknown, size_t *len,
 	      char err[WORLD_ERR]);
+/* Adds the worlds of another list. 0; -EINVAL: `err` has the reason. */
+int world_join(struct hw_world *w, const struct hw_world *more, char err[WORLD_ERR]);
 /*
  * Sets the values that the rows in `w` demand, and what all of them need. 0; -EINVAL: two
  * contradict each other, `err` says which and in what.

@@ -23,8 +23,7 @@ static const struct world_row rows[] = {
 	 {{HW_SET_GID_TYPES, HW_GID_TYPES_V2_FIRST}},
 	 "each address has its RoCE v2 entry before that of v1",
 	 "Index 1 and 3 are RoCE v1 there: a peer that uses v2 does not answer. Choose the entry "
-	 "by "
-	 "its type.",
+	 "by its type.",
 	 NULL},
 	{"pkey-shifted",
 	 "P_Keys",
