@@ -1077,7 +1077,7 @@ class UpAndDown(Cli):
         self.up('lab', '--hosts', '2')
         p = self.popen('run', '--fabric', 'lab', '--host', 'h2', '--', 'ibv_asyncwatch', '-d',
                        'mlx5_0')
-        wait_for(lambda: self.status('lab')['files'], 'the device to be opened')
+        wait_for(lambda: len(self.status('lab')['files']) == 2, 'the device to be opened')
         s = self.status('lab')
         self.assertEqual(s['fabric'], 'lab')
         self.assertEqual([h['name'] for h in s['hosts']], ['h1', 'h2'])
