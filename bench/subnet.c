@@ -112,9 +112,9 @@ static void measure(const char *spec)
 {
 	struct fab_sm_kept kept = {0};
 	const struct fab_options o = {.model = HW_CX6,
-				      .link_speed = 64,
-				      .link_width = 2,
-				      .max_mtu = IBV_MTU_4096,
+				      .caps.link_speed = 64,
+				      .caps.link_width = 2,
+				      .caps.max_mtu = IBV_MTU_4096,
 				      .kept = &kept};
 	struct seg s = {0};
 	struct topo t;

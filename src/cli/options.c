@@ -499,7 +499,6 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 	char usage[128], doc[256];
 	struct argp argp = {.options = opts, .parser = parse_key, .args_doc = usage, .doc = doc};
 	struct parse p = {.verb = v, .o = o, .argp = &argp};
-	const struct fw_caps *caps;
 
 	*o = (struct cli_options){
 		.verb = v->name,
@@ -515,11 +514,6 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 			       (v->max_args < 0 ? ARGP_IN_ORDER : 0),
 		       NULL, &p))
 		return p.helped ? -1 : PROG_FAILED;
-	caps = fw_caps(o->fab.model);
-	o->fab.link_speed = caps->link_speed;
-	o->fab.device_id = caps->pci_device;
-	o->fab.hw_rev = caps->hw_rev;
-	o->fab.link_width = caps->link_width;
-	o->fab.max_mtu = caps->max_mtu;
+	o->fab.caps = *fw_caps(o->fab.model);
 	return check_args(v, o);
 }

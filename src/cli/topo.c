@@ -189,10 +189,10 @@ static int of_spec(const struct cli_options *o)
 {
 	/* subnet/build.c chooses the same defaults. */
 	const struct topo_defaults defaults = {.vendor_id = 0x2c9,
-					       .ca_id = o->fab.device_id,
+					       .ca_id = o->fab.caps.pci_device,
 					       .switch_id = 0xd2f0,
-					       .width = o->fab.link_width,
-					       .speed = o->fab.link_speed};
+					       .width = o->fab.caps.link_width,
+					       .speed = o->fab.caps.link_speed};
 	_cleanup_close_ int fd = memfd_create("softhca-topo", MFD_CLOEXEC);
 	int copy = fd < 0 ? -1 : dup(fd);
 	FILE *f = copy < 0 ? NULL : fdopen(copy, "w");

@@ -8,6 +8,7 @@
 #include "cli/fabrics.h"
 #include "cli/suggest.h"
 #include "fabric/topo.h"
+#include "fw/caps.h"
 #include "super/program.h"
 #include "world/world.h"
 
@@ -106,6 +107,7 @@ int world_prepare(struct cli_options *o, const struct topo *t)
 		r = world_settle(&o->fab.world, &needs, err);
 	if (r)
 		return prog_fail("%s: --world: %s", o->verb, err);
+	o->fab.caps = fw_caps_of(o->fab.model, &o->fab.world);
 	r = fill_link(o, needs.link);
 	if (r)
 		return r;

@@ -326,9 +326,9 @@ static int world_of(uint32_t link)
 					  .hcas = HCAS,
 					  .ports = 1,
 					  .model = HW_CX6,
-					  .link_speed = 64,
-					  .link_width = 2,
-					  .max_mtu = IBV_MTU_4096};
+					  .caps.link_speed = 64,
+					  .caps.link_width = 2,
+					  .caps.max_mtu = IBV_MTU_4096};
 	char name[] = "h1";
 
 	memset(&w, 0, sizeof(w));

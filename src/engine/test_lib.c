@@ -67,8 +67,12 @@ void t_unmap(struct tb *t, void *p)
 
 static int plain(struct seg *s)
 {
-	const struct fab_options o = {
-		.hosts = 2, .hcas = 1, .ports = 1, .link_speed = 64, .link_width = 2, .max_mtu = 5};
+	const struct fab_options o = {.hosts = 2,
+				      .hcas = 1,
+				      .ports = 1,
+				      .caps.link_speed = 64,
+				      .caps.link_width = 2,
+				      .caps.max_mtu = 5};
 
 	return fab_create(s, &o);
 }

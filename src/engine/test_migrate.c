@@ -20,7 +20,8 @@ static int two_ports(struct seg *s)
 	static char host[2][32] = {"h1", "h2"};
 	struct topo_node node[3] = {0};
 	const struct topo t = {.nnodes = 3, .nhosts = 2, .node = node, .host = host};
-	const struct fab_options o = {.link_speed = 64, .link_width = 2, .max_mtu = IBV_MTU_4096};
+	const struct fab_options o = {
+		.caps.link_speed = 64, .caps.link_width = 2, .caps.max_mtu = IBV_MTU_4096};
 
 	memset(port, 0, sizeof(port));
 	for (uint32_t i = 0; i < 3; i++) {

@@ -22,9 +22,9 @@ static inline int roce_fill(struct seg *s)
 	const struct fab_options o = {.hosts = 2,
 				      .hcas = 1,
 				      .ports = 1,
-				      .link_speed = 64,
-				      .link_width = 2,
-				      .max_mtu = IBV_MTU_4096,
+				      .caps.link_speed = 64,
+				      .caps.link_width = 2,
+				      .caps.max_mtu = IBV_MTU_4096,
 				      .link = HW_LINK_ETH,
 				      .if_mtu = 4200};
 

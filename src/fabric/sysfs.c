@@ -20,6 +20,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/qctr.h"
+#include "hw/world.h"
 #include "util/bits.h"
 #include "util/cleanup.h"
 #include "wire/ib/link.h"
@@ -409,7 +410,9 @@ static int render_chardev(const struct view *v, int pci, int class, const struct
 	TREE_STEP(r, tree_symlink(class, name, "../../devices/pci5a17:00/%s/%s/%s", v->bdf,
 				  c->class, name));
 	/* A separate file: its inode number identifies the device. */
-	TREE_STEP(r, tree_write(NULL, v->dev, name, 0666, "", 0));
+	TREE_STEP(r, tree_write(NULL, v->dev, name,
+				hw_setting(v->s, HW_SET_DEV_OWNER) == HW_DEV_ROOT ? 0600 : 0666, "",
+				0));
 	return r;
 }
 
@@ -502,7 +505,8 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 	TREE_STEP(r, open_folder(v.root, "dev/infiniband", &v.dev));
 	TREE_STEP(r, tree_put(&t, v.verbs, "abi_version", "6\n"));
 	TREE_STEP(r, tree_put(&t, v.mad, "abi_version", "5\n"));
-	TREE_STEP(r, render_rdma_cm(&v));
+	if (hw_setting(s, HW_SET_RDMA_CM) == HW_HAS)
+		TREE_STEP(r, render_rdma_cm(&v));
 	/* tmpfs lists the newest entry first; programs should find mlx5_0 first. */
 	for (uint32_t i = v.host->nhcas; i-- > 0;) {
 		v.hca = hw_hca(s, v.host->hca[i]);

@@ -35,9 +35,9 @@ static const struct fab_options plain = {.hosts = 2,
 					 .hcas = 2,
 					 .ports = 2,
 					 .model = HW_CX6,
-					 .link_speed = 64,
-					 .link_width = 2,
-					 .max_mtu = IBV_MTU_4096};
+					 .caps.link_speed = 64,
+					 .caps.link_width = 2,
+					 .caps.max_mtu = IBV_MTU_4096};
 
 static struct seg seg;
 

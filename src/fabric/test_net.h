@@ -34,8 +34,10 @@ static inline int net_fill(struct seg *s, uint32_t no_sm)
 	static char host[2][32] = {"h1", "h2"};
 	struct topo_node node[NET_NODES] = {0};
 	const struct topo t = {.nnodes = NET_NODES, .nhosts = 2, .node = node, .host = host};
-	const struct fab_options o = {
-		.no_sm = no_sm, .link_speed = 64, .link_width = 2, .max_mtu = IBV_MTU_4096};
+	const struct fab_options o = {.no_sm = no_sm,
+				      .caps.link_speed = 64,
+				      .caps.link_width = 2,
+				      .caps.max_mtu = IBV_MTU_4096};
 
 	memset(port, 0, sizeof(port));
 	for (uint32_t i = 0; i < NET_NODES; i++) {

@@ -45,9 +45,9 @@ static int render(uint32_t hcas, uint32_t ports, uint32_t speed, uint32_t link)
 				      .if_mtu = 4200,
 				      .hcas = hcas,
 				      .ports = ports,
-				      .link_speed = speed,
-				      .link_width = 2,
-				      .max_mtu = IBV_MTU_4096};
+				      .caps.link_speed = speed,
+				      .caps.link_width = 2,
+				      .caps.max_mtu = IBV_MTU_4096};
 
 	memset(&seg, 0, sizeof(seg));
 	assert_int_equal(seg_create(&seg, "test"), 0);

@@ -147,6 +147,6 @@ static inline void tt_tree3(struct tt *b, uint32_t half, uint32_t groups, uint32
 }
 
 static const struct fab_options tt_options = {
-	.model = HW_CX6, .link_speed = 64, .link_width = 2, .max_mtu = IBV_MTU_4096};
+	.model = HW_CX6, .caps.link_speed = 64, .caps.link_width = 2, .caps.max_mtu = IBV_MTU_4096};
 
 #endif

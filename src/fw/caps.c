@@ -10,6 +10,7 @@
 #include <infiniband/verbs.h>
 #include "hw/zip.h"
 #include "hw/hca.h"
+#include "hw/world.h"
 #include "hw/mkey.h"
 #include "wire/ib/link.h"
 #include "wire/prm/eq.h"
@@ -39,10 +40,10 @@
 	.max_mr_size = UINT64_MAX, .page_size_cap = ~UINT64_C(0xfff), .max_sge = 30,              \
 	.max_recv_sge = 32, .max_sge_rd = 30,                                                     \
 	.atomic_operations =                                                                      \
-		FW_ATOMIC_CS | FW_ATOMIC_FA | FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA,          \
+		HW_ATOMIC_CS | HW_ATOMIC_FA | HW_ATOMIC_MASKED_CS | HW_ATOMIC_MASKED_FA,          \
 	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_mw = (1 << 17) - 1, \
-	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16, .event_cap = true,                       \
-	.user_affiliated_events = {QUEUE_EVENTS},                                                 \
+	.srq = true, .mw = true, .odp = true, .rc = true, .max_qp_rd_atom = 16,                   \
+	.max_qp_init_rd_atom = 16, .event_cap = true, .user_affiliated_events = {QUEUE_EVENTS},   \
 	.user_unaffiliated_events = {BIT(PRM_EVENT_PORT_CHANGE)},                                 \
 	.device_cap_flags =                                                                       \
 		IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR | IBV_DEVICE_AUTO_PATH_MIG |  \
@@ -59,7 +60,7 @@
 #define STAT_RATES 0xfffeu
 #define STAT_RATE_400 6
 
-static const struct fw_caps caps_table[] = {
+static const struct hw_caps caps_table[] = {
 	[HW_CX6] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x101b, .fw_major = 20, .fw_minor = 31,
 		    .fw_sub = 1014, .fw_ver = "20.31.1014", .hca_type = "MT4123",
 		    .board_id = "MT_0000000223", .link_speed = IB_SPEED_HDR,
@@ -70,9 +71,93 @@ static const struct fw_caps caps_table[] = {
 		    .stat_rate_support = STAT_RATES},
 };
 
-const struct fw_caps *fw_caps(enum hw_model model)
+const struct hw_caps *fw_caps(enum hw_model model)
 {
 	if ((unsigned int)model >= sizeof(caps_table) / sizeof(caps_table[0]))
 		return &caps_table[HW_CX6];
 	return &caps_table[model];
+}
+
+static uint32_t log2_of(uint32_t n)
+{
+	return 31 - (uint32_t)__builtin_clz(n);
+}
+
+static void at_most(uint32_t *limit, uint32_t n)
+{
+	if (*limit > n)
+		*limit = n;
+}
+
+/* max_sge and max_recv_sge as mlx5_ib_query_device() derives them from the sizes of WQEs. */
+static void fewer_sges(struct hw_caps *c)
+{
+	const uint32_t ctrl = 16, raddr = 16, data = 16, most = 512;
+	uint32_t sq = c->max_wqe_sz_sq < most ? c->max_wqe_sz_sq : most;
+
+	at_most(&c->max_sge, (sq - ctrl - raddr) / data);
+	at_most(&c->max_recv_sge, c->max_wqe_sz_rq / data);
+	at_most(&c->max_sge_rd, c->max_sge);
+	at_most(&c->max_srq_sge, c->max_recv_sge - 1);
+}
+
+static void fewer_objects(struct hw_caps *c, uint32_t log_qps)
+{
+	uint32_t *const same[] = {&c->log_max_qp, &c->log_max_cq, &c->log_max_umem},
+			*const few[] = {&c->log_max_pd,  &c->log_max_srq,  &c->log_max_xrcd,
+					&c->log_max_mcg, &c->log_max_uctx, &c->log_max_xrq,
+					&c->log_max_obj};
+
+	for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
+		at_most(same[i], log_qps);
+	for (size_t i = 0; i < sizeof(few) / sizeof(few[0]); i++)
+		at_most(few[i], log_qps - 2);
+	at_most(&c->log_max_mkey, log_qps + 1);
+	c->num_comp_vectors = 1;
+}
+
+static void less_features(struct hw_caps *c, const uint32_t *v)
+{
+	if (v[HW_SET_SRQ] == HW_HAS_NOT) {
+		c->srq = false;
+		c->device_cap_flags &= ~(uint64_t)IBV_DEVICE_XRC;
+	}
+	if (v[HW_SET_ATOMICS] == HW_HAS_NOT)
+		c->atomic_operations = c->atomic_size_qp = 0;
+	if (v[HW_SET_ODP] == HW_HAS_NOT)
+		c->odp = false;
+	if (v[HW_SET_MW] == HW_HAS_NOT) {
+		c->mw = false;
+		c->max_mw = 0;
+		c->device_cap_flags &=
+			~(uint64_t)(IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B);
+	}
+	if (v[HW_SET_DEVX] == HW_HAS_NOT)
+		c->log_max_uctx = 0;
+	if (v[HW_SET_CONNECTED] == HW_CONNECTED_UC)
+		c->rc = false;
+}
+
+struct hw_caps fw_caps_of(enum hw_model model, const struct hw_world *w)
+{
+	struct hw_caps c = *fw_caps(model);
+	const uint32_t *v = w->value;
+
+	if (v[HW_SET_DEPTH]) {
+		c.log_max_qp_sz = c.log_max_srq_sz = log2_of(v[HW_SET_DEPTH]);
+		c.log_max_cq_sz = c.log_max_qp_sz + 3;
+	}
+	if (v[HW_SET_RECV_SGES])
+		c.max_wqe_sz_rq = 16 * v[HW_SET_RECV_SGES];
+	if (v[HW_SET_SEND_WQE])
+		c.max_wqe_sz_sq = v[HW_SET_SEND_WQE];
+	fewer_sges(&c);
+	if (v[HW_SET_READS]) {
+		c.log_max_ra_req_qp = c.log_max_ra_res_qp = log2_of(v[HW_SET_READS]);
+		c.max_qp_rd_atom = c.max_qp_init_rd_atom = v[HW_SET_READS];
+	}
+	if (v[HW_SET_OBJECTS])
+		fewer_objects(&c, log2_of(v[HW_SET_OBJECTS]));
+	less_features(&c, v);
+	return c;
 }

@@ -21,8 +21,8 @@
 /* Fields that are not set stay 0: off, or none. */
 static void cap_general(const struct fw_call *k, void *cap)
 {
-	const struct fw_caps *c = k->caps;
-	bool eth = fw_is_eth(k);
+	const struct hw_caps *c = k->caps;
+	bool eth = fw_is_eth(k), tags = c->srq && !eth;
 
 	CAP(vhca_id, k->hca->vhca_id & 0xffff);
 	CAP(log_max_srq_sz, c->log_max_srq_sz);
@@ -48,7 +48,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(rts2rts_qp_udp_sport, eth);
 	CAP(roce_accl, eth);
 	CAP(cc_query_allowed, eth);
-	CAP(pg, 1);
+	CAP(pg, c->odp);
 	CAP(pkv, 1);
 	CAP(qkv, 1);
 	CAP(apm, 1);
@@ -58,7 +58,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(cqe_version, c->cqe_version);
 	CAP(max_indirection, c->max_indirection);
 	CAP(fixed_buffer_size, 1); /* KSM */
-	CAP(imaicl, 1);            /* memory windows */
+	CAP(imaicl, c->mw);
 	CAP(null_mkey, 1);
 	CAP(dump_fill_mkey, 1);
 	CAP(relaxed_ordering_write, 1);
@@ -99,15 +99,15 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(vport_counters, 1);
 	CAP(ud, 1);
 	CAP(uc, 1);
-	CAP(rc, 1);
-	CAP(xrc, 1);
+	CAP(rc, c->rc);
+	CAP(xrc, c->srq && c->rc);
 	CAP(log_max_mcg, c->log_max_mcg);
 	CAP(max_qp_mcg, c->max_qp_mcg);
 	CAP(block_lb_mc, 1);
-	CAP(dct, 1);
-	CAP(tag_matching, !eth);
-	CAP(rndv_offload_rc, !eth);
-	CAP(log_tag_matching_list_sz, eth ? 0 : HW_TM_LOG_LIST);
+	CAP(dct, c->srq && c->rc);
+	CAP(tag_matching, tags);
+	CAP(rndv_offload_rc, tags);
+	CAP(log_tag_matching_list_sz, tags ? HW_TM_LOG_LIST : 0);
 	CAP(log_max_xrq, c->log_max_xrq);
 	CAP(log_max_dci_stream_channels, HW_LOG_MAX_DCI_STREAMS);
 	CAP(log_max_dci_errored_streams, HW_LOG_MAX_DCI_ERRORED);
@@ -197,7 +197,7 @@ static void cap_roce(const struct fw_call *k, void *cap)
 
 static void cap_event(const struct fw_call *k, void *cap)
 {
-	const struct fw_caps *c = k->caps;
+	const struct hw_caps *c = k->caps;
 	uint8_t *p = cap;
 
 	for (size_t i = 0; i < ARRAY_SIZE(c->user_affiliated_events); i++) {
@@ -218,6 +218,8 @@ static void cap_odp(const struct fw_call *k, void *cap)
 					    LP_odp_cap_dc_odp_caps};
 	void *ud = LAYOUT_IN(odp_cap, ud_odp_caps, cap);
 
+	if (!k->caps->odp)
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(services); i++) {
 		void *c = (uint8_t *)cap + services[i];
 
@@ -237,7 +239,7 @@ static void cap_device_mem(const struct fw_call *k, void *cap)
 {
 	LAYOUT_SET(device_mem_cap, cap, memic, 1);
 	LAYOUT_SET(device_mem_cap, cap, log_min_memic_alloc_size, 6);
-	LAYOUT_SET(device_mem_cap, cap, log_max_memic_addr_alignment, FW_MEMIC_LOG_ALIGN);
+	LAYOUT_SET(device_mem_cap, cap, log_max_memic_addr_alignment, HW_MEMIC_LOG_ALIGN);
 	LAYOUT_SET(device_mem_cap, cap, memic_bar_start_addr, HW_MEMIC_BAR_START);
 	LAYOUT_SET(device_mem_cap, cap, memic_bar_size, HW_MEMIC_BAR_SIZE);
 	LAYOUT_SET(device_mem_cap, cap, max_memic_size, HW_MEMIC_SIZE);

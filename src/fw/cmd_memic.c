@@ -131,7 +131,7 @@ static enum fw_r memic_check(const struct fw_call *k)
 {
 	uint64_t from = IN(range_start_addr) - HW_MEMIC_BAR_START, size = IN(range_size);
 
-	if (IN(log_memic_addr_alignment) > FW_MEMIC_LOG_ALIGN)
+	if (IN(log_memic_addr_alignment) > HW_MEMIC_LOG_ALIGN)
 		return FW_R_MEMIC_ALIGN;
 	if (!IN(memic_size) || IN(memic_size) % ALIGN_UNIT)
 		return FW_R_MEMIC_SIZE;

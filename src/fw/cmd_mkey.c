@@ -307,7 +307,7 @@ int fw_umr(const struct fw_ctx *c, uint32_t key, const void *in)
 	k.hca = hw_hca(c->seg, c->hca);
 	if (!k.hca)
 		return -ENODEV;
-	k.caps = fw_caps((enum hw_model)k.hca->model);
+	k.caps = &k.hca->caps;
 	mask = fw_sig_block(c);
 	lock = seg_lock(k.s, &k.hca->lock, SEG_LOCK_CTRL_NS);
 	if (lock >= 0) {

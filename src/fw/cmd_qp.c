@@ -54,6 +54,8 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 	if (st != PRM_ST_RC && st != PRM_ST_UC && st != PRM_ST_UD && st != PRM_ST_XRC &&
 	    st != PRM_ST_DCI)
 		return FW_R_QPC_ST;
+	if (!k->caps->rc && st != PRM_ST_UC && st != PRM_ST_UD)
+		return FW_R_QPC_NO_RC;
 	if (QPC(state) != PRM_QP_STATE_RST)
 		return FW_R_QPC_STATE;
 	if (rq_type != PRM_QP_RQ_REGULAR && rq_type != PRM_QP_RQ_SHARED &&
@@ -63,6 +65,10 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_XRC_RQ;
 	if (rq_type == PRM_QP_RQ_REGULAR && (16u << QPC(log_rq_stride)) > k->caps->max_wqe_sz_rq)
 		return FW_R_QPC_RQ_STRIDE;
+	if (rq_type == PRM_QP_RQ_REGULAR && QPC(log_rq_size) > k->caps->log_max_qp_sz)
+		return FW_R_QPC_RQ_SIZE;
+	if (!QPC(no_sq) && QPC(log_sq_size) > k->caps->log_max_qp_sz)
+		return FW_R_QPC_SQ_SIZE;
 	if (QPC(ts_format) > PRM_TS_DEFAULT)
 		return FW_R_QPC_TS_FORMAT;
 	if (QPC(wq_signature))

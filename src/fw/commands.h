@@ -616,6 +616,7 @@
 	/* queue pairs */                                                                          \
 	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st",                                                    \
 	  ALLOWED("RC (0), UC (1), UD (2), XRC (3) or DCI (5)"))                                   \
+	X(QPC_NO_RC, 0x50024, BAD_PARAM, "qpc.st", ALLOWED("UC or UD: cap rc is 0", CAP(rc)))      \
 	X(QPC_PD, 0x50002, BAD_RES, "qpc.pd", NO_SUCH("PD"))                                       \
 	X(QPC_CQN_SND, 0x50003, BAD_RES, "qpc.cqn_snd", NO_SUCH("CQ"))                             \
 	X(QPC_CQN_RCV, 0x50004, BAD_RES, "qpc.cqn_rcv", NO_SUCH("CQ"))                             \
@@ -625,6 +626,10 @@
 	X(QPC_SRQN, 0x50007, BAD_RES, "qpc.srqn_rmpn_xrqn", NO_SUCH("RMP"))                        \
 	X(QPC_RQ_STRIDE, 0x50008, BAD_PARAM, "qpc.log_rq_stride",                                  \
 	  ALLOWED("at most max_wqe_sz_rq bytes", CAP(max_wqe_sz_rq)))                              \
+	X(QPC_SQ_SIZE, 0x50022, BAD_PARAM, "qpc.log_sq_size",                                      \
+	  ALLOWED("at most log_max_qp_sz", CAP(log_max_qp_sz)))                                    \
+	X(QPC_RQ_SIZE, 0x50023, BAD_PARAM, "qpc.log_rq_size",                                      \
+	  ALLOWED("at most log_max_qp_sz", CAP(log_max_qp_sz)))                                    \
 	X(QPC_TS_FORMAT, 0x50009, BAD_PARAM, "qpc.ts_format",                                      \
 	  ALLOWED("free running (0) or default (1)"))                                              \
 	X(QPC_WQ_SIGNATURE, 0x5000a, BAD_PARAM, "qpc.wq_signature",                                \

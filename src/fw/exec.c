@@ -199,7 +199,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 	k.hca = hw_hca(c->seg, c->hca);
 	if (!k.hca)
 		return -ENODEV;
-	k.caps = fw_caps((enum hw_model)k.hca->model);
+	k.caps = &k.hca->caps;
 	k.owner = c->file == SEG_NONE ? SEG_OWNER_DEVICE : c->file + 1;
 	opcode = LAYOUT_GET16(cmd_in, in, opcode);
 	k.op_mod = LAYOUT_GET32(cmd_in, in, op_mod);

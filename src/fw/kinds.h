@@ -43,7 +43,7 @@ struct fw_kind {
 	/* Offsets in the element; 0: it does not have that field. */
 	uint16_t refs;                 /* its reference count, _Atomic uint32_t */
 	uint16_t locks[FW_KIND_LOCKS]; /* seg_locks held by threads that work on it */
-	/* limit of an HCA, as an offset in struct fw_caps; 0: the size of the table */
+	/* limit of an HCA, as an offset in struct hw_caps; 0: the size of the table */
 	uint16_t log_max;
 	struct fw_refers refers[FW_KIND_REFERS];
 
@@ -82,7 +82,7 @@ struct fw_kind {
 		FW_AT(uint32_t, type, field), SEG_T_##to \
 	}
 #define FW_LOCK(type, field) FW_AT(struct seg_lock, type, field)
-#define FW_LOG_MAX(field) offsetof(struct fw_caps, field)
+#define FW_LOG_MAX(field) offsetof(struct hw_caps, field)
 
 #define FW_KIND_IS_SOMEWHERE(id, type, capacity, first) extern const struct fw_kind fw_kind_##id;
 HW_KINDS(FW_KIND_IS_SOMEWHERE)

@@ -18,10 +18,12 @@ static _Atomic uint32_t *made_of(struct hw_hca *h, const struct fw_kind *kind)
 	return &h->made[kind->table - HW_KIND_FIRST];
 }
 
-static uint32_t max_of(const struct fw_caps *c, const struct fw_kind *kind)
+static uint32_t max_of(const struct hw_caps *c, const struct fw_kind *kind)
 {
 	uint32_t log_max;
 
+	if (!c->srq && (kind->table == SEG_T_SRQ || kind->table == SEG_T_XRCD))
+		return 0;
 	memcpy(&log_max, (const uint8_t *)c + kind->log_max, sizeof(log_max));
 	return 1u << log_max;
 }

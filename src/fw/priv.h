@@ -50,7 +50,7 @@ struct fw_call {
 	const struct fw_ctx *c;
 	struct seg *s;
 	struct hw_hca *hca;
-	const struct fw_caps *caps;
+	const struct hw_caps *caps;
 	const struct fw_cmd *cmd;
 	const void *in;
 	/* lengths from the caller, for commands with a list after their layout */

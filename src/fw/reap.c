@@ -518,7 +518,7 @@ int fw_hca_init(struct seg *s, uint32_t hca)
 	LAYOUT_SET(cmd_in, in, op_mod, 0);
 	LAYOUT_SET(eqc, eqc, uar_page, uar);
 	LAYOUT_SET(eqc, eqc, log_eq_size, 10);
-	vectors = fw_caps((enum hw_model)h->model)->num_comp_vectors;
+	vectors = h->caps.num_comp_vectors;
 	for (uint32_t v = 0; v < vectors; v++) {
 		LAYOUT_SET(eqc, eqc, intr, v);
 		r = init_exec(&c, in, sizeof(in), out, sizeof(out));

@@ -600,14 +600,12 @@ static inline uint32_t file_new(struct env *e)
 
 static inline void env_bare_on(struct env *e, enum hw_link link)
 {
-	const struct fw_caps *caps = fw_caps(HW_CX6);
+	const struct hw_caps *caps = fw_caps(HW_CX6);
 	struct fab_options o = {.hosts = 1,
 				.hcas = 1,
 				.ports = 2,
 				.model = HW_CX6,
-				.link_speed = caps->link_speed,
-				.link_width = caps->link_width,
-				.max_mtu = caps->max_mtu,
+				.caps = *caps,
 				.link = link,
 				.if_mtu = TEST_IF_MTU};
 	struct hw_host *host;

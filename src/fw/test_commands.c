@@ -26,7 +26,7 @@ static void test_general_caps_come_from_the_table(void **state)
 {
 	struct env *e = *state;
 	void *cap = LAYOUT_IN(query_hca_cap_out, capability, e->out);
-	const struct fw_caps *c = fw_caps(HW_CX6);
+	const struct hw_caps *c = fw_caps(HW_CX6);
 
 	for (uint32_t mod = 0; mod < 2; mod++) {
 		cmd_init(e, PRM_OP_QUERY_HCA_CAP, mod);

@@ -40,7 +40,7 @@ static void test_offsets_are_inside_the_element(void **state)
 			assert_true(k->locks[i] + sizeof(struct seg_lock) <= size);
 		for (size_t i = 0; i < FW_KIND_REFERS; i++)
 			assert_true(k->refers[i].at + sizeof(uint32_t) <= size);
-		assert_true(k->log_max + sizeof(uint32_t) <= sizeof(struct fw_caps));
+		assert_true(k->log_max + sizeof(uint32_t) <= sizeof(struct hw_caps));
 	}
 }
 

@@ -48,7 +48,7 @@ static const struct {
 
 static uint32_t limit_of(enum seg_table_id table)
 {
-	const struct fw_caps *c = fw_caps(HW_CX6);
+	const struct hw_caps *c = fw_caps(HW_CX6);
 	const uint32_t log_max[SEG_T_COUNT] = {
 		[SEG_T_PD] = c->log_max_pd,   [SEG_T_MKEY] = c->log_max_mkey,
 		[SEG_T_CQ] = c->log_max_cq,   [SEG_T_SRQ] = c->log_max_srq,

@@ -281,7 +281,7 @@ static void test_qos_caps(void **state)
 {
 	struct env *e = *state;
 	const void *cap = LAYOUT_IN(query_hca_cap_out, capability, e->out);
-	const struct fw_caps *c = fw_caps(HW_CX6);
+	const struct hw_caps *c = fw_caps(HW_CX6);
 
 	cmd_init(e, PRM_OP_QUERY_HCA_CAP, 0xc << 1 | 1);
 	assert_int_equal(run(e, e->in, IN(query_hca_cap), OUT(query_hca_cap)), FW_OK);
@@ -289,7 +289,7 @@ static void test_qos_caps(void **state)
 	assert_int_equal(LAYOUT_GET(qos_cap, cap, packet_pacing_uid), 1);
 	assert_int_equal(LAYOUT_GET(qos_cap, cap, packet_pacing_max_rate), c->pp_max_rate);
 	assert_int_equal(LAYOUT_GET(qos_cap, cap, esw_scheduling), 0);
-	assert_true(c->pp_table_size <= FW_PP_TABLE_MAX);
+	assert_true(c->pp_table_size <= HW_PP_TABLE_MAX);
 }
 
 /* Each object is in use until its users are gone; afterwards all counts are as before. */

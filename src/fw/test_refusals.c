@@ -319,7 +319,7 @@ static void test_capabilities_fit_the_segment(void **state)
 
 	env_bare(&e);
 	for (int m = HW_CX6; m <= HW_CX7; m++) {
-		const struct fw_caps *c = fw_caps((enum hw_model)m);
+		const struct hw_caps *c = fw_caps((enum hw_model)m);
 		const struct {
 			enum seg_table_id table;
 			uint32_t log;

@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_HW_HCA_H
 #define SOFTHCA_HW_HCA_H
 
+#include "hw/caps.h"
 #include "segment/lock.h"
 #include "segment/seg.h"
 
@@ -32,6 +33,7 @@ struct hw_hca {
 	uint32_t gen, flags;
 	struct seg_lock lock; /* protects the control plane of this HCA */
 	uint32_t model;       /* enum hw_model */
+	struct hw_caps caps;  /* constant */
 	uint32_t crypto;      /* enum hw_crypto */
 	uint32_t host;
 	uint32_t dev_index; /* the N of mlx5_N and uverbsN on its host */

@@ -10,6 +10,25 @@ enum hw_setting {
 	HW_SET_NONE,
 	HW_SET_GID_TYPES, /* enum hw_gid_types */
 	HW_SET_PKEYS,     /* enum hw_pkeys_like */
+	/* What an adapter has; fw_caps_of() takes the rest away. */
+	HW_SET_DEPTH,     /* WQEs of a queue, a power of two */
+	HW_SET_RECV_SGES, /* of a receive WQE, a power of two */
+	HW_SET_SEND_WQE,  /* bytes */
+	HW_SET_READS,     /* outstanding at a QP, a power of two */
+	HW_SET_OBJECTS,   /* QPs and CQs of an adapter, a power of two; of other kinds in proportion
+			   */
+	HW_SET_SRQ,       /* enum hw_has, as the next ones */
+	HW_SET_ATOMICS,
+	HW_SET_ODP,
+	HW_SET_MW,
+	HW_SET_DEVX,
+	HW_SET_CONNECTED, /* enum hw_connected */
+	/* What the kernel of the hosts has, and permits. */
+	HW_SET_MEMLOCK,   /* KiB of locked memory, for root, too */
+	HW_SET_IOCTL,     /* enum hw_has: methods, beside the commands of write() */
+	HW_SET_NETLINK,   /* enum hw_has: NETLINK_RDMA */
+	HW_SET_RDMA_CM,   /* enum hw_has: /dev/infiniband/rdma_cm */
+	HW_SET_DEV_OWNER, /* enum hw_dev_owner */
 	HW_SETTINGS
 };
 

@@ -23,6 +23,11 @@ enum hw_pkeys_like {
 };
 #define HW_PKEY_FULL 0x8001
 
+enum hw_has { HW_HAS, HW_HAS_NOT };
+enum hw_connected { HW_CONNECTED_ALL, HW_CONNECTED_UC };
+/* Who may open uverbsN, umadN and issmN. */
+enum hw_dev_owner { HW_DEV_USERS, HW_DEV_ROOT };
+
 static inline uint32_t hw_setting(const struct seg *s, enum hw_setting what)
 {
 	return fab_subnet(s)->world.value[what];

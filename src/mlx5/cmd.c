@@ -77,9 +77,9 @@ int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id)
 	return mlx5_exec_id_as(ctx, (uint16_t)ctx->devx_uid, op, id);
 }
 
-const struct fw_caps *mlx5_caps(const struct uv_context *ctx)
+const struct hw_caps *mlx5_caps(const struct uv_context *ctx)
 {
-	return fw_caps(hw_hca(ctx->seg, ctx->hca)->model);
+	return &hw_hca(ctx->seg, ctx->hca)->caps;
 }
 
 int mlx5_vector2eqn(const struct uv_context *ctx, uint32_t vector)

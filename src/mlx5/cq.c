@@ -20,7 +20,7 @@ struct mlx5_cq { /* uv_cq.obj.drv */
 };
 
 /* Number of CQEs for a request of `cqe`: the next higher power of two; -EINVAL. */
-static int cq_entries(const struct fw_caps *c, uint32_t cqe, uint32_t *entries)
+static int cq_entries(const struct hw_caps *c, uint32_t cqe, uint32_t *entries)
 {
 	uint32_t max = 1u << c->log_max_cq_sz;
 
@@ -72,7 +72,7 @@ static int comp_format(const struct mlx5_ib_create_cq *cmd, int *format)
  * Refuse features whose capability is off. Real-time timestamps are not: QPs and WQs refuse such a
  * CQ.
  */
-static int features_check(const struct fw_caps *c, const struct mlx5_ib_create_cq *cmd, int *format)
+static int features_check(const struct hw_caps *c, const struct mlx5_ib_create_cq *cmd, int *format)
 {
 	int r = comp_format(cmd, format);
 

@@ -42,7 +42,7 @@ static const struct {
 	{CAP_END(dci_streams_caps), SIZEOF_CAP(dci_streams_caps)},
 };
 
-static int query_device_resp(const struct fw_caps *c, struct uv_udata *u)
+static int query_device_resp(const struct hw_caps *c, struct uv_udata *u)
 {
 	struct mlx5_ib_query_device_resp resp = {0};
 	const uint8_t *in = u->in;
@@ -72,16 +72,16 @@ static int query_device_resp(const struct fw_caps *c, struct uv_udata *u)
 }
 
 /* As get_atomic_caps() of the kernel: the standard operations of 8 bytes, in host byte order. */
-static enum ibv_atomic_cap atomic_cap(const struct fw_caps *c)
+static enum ibv_atomic_cap atomic_cap(const struct hw_caps *c)
 {
-	const uint32_t standard = FW_ATOMIC_CS | FW_ATOMIC_FA;
+	const uint32_t standard = HW_ATOMIC_CS | HW_ATOMIC_FA;
 
 	return (c->atomic_operations & standard) == standard && c->atomic_size_qp & 8
 		       ? IBV_ATOMIC_HCA
 		       : IBV_ATOMIC_NONE;
 }
 
-static void query_limits(const struct fw_caps *c, struct ibv_device_attr *d)
+static void query_limits(const struct hw_caps *c, struct ibv_device_attr *d)
 {
 	d->max_mr_size = c->max_mr_size;
 	d->page_size_cap = c->page_size_cap;
@@ -98,9 +98,11 @@ static void query_limits(const struct fw_caps *c, struct ibv_device_attr *d)
 	d->max_qp_init_rd_atom = (int)c->max_qp_init_rd_atom;
 	d->max_res_rd_atom = d->max_qp_rd_atom * d->max_qp;
 	d->max_ah = (int)c->max_ah;
-	d->max_srq = 1 << c->log_max_srq;
-	d->max_srq_wr = (1 << c->log_max_srq_sz) - 1;
-	d->max_srq_sge = (int)c->max_srq_sge;
+	if (c->srq) {
+		d->max_srq = 1 << c->log_max_srq;
+		d->max_srq_wr = (1 << c->log_max_srq_sz) - 1;
+		d->max_srq_sge = (int)c->max_srq_sge;
+	}
 	d->max_pkeys = HW_PKEYS;
 	d->max_mcast_grp = 1 << c->log_max_mcg;
 	d->max_mcast_qp_attach = (int)c->max_qp_mcg;
@@ -110,7 +112,7 @@ static void query_limits(const struct fw_caps *c, struct ibv_device_attr *d)
 }
 
 /* mlx5_ib_query_device(): receive queues for raw packets are an Ethernet port's. */
-static void query_raw_limits(const struct fw_caps *c, struct ibv_device_attr_ex *x)
+static void query_raw_limits(const struct hw_caps *c, struct ibv_device_attr_ex *x)
 {
 	x->rss_caps.supported_qpts = 1 << IBV_QPT_RAW_PACKET;
 	x->rss_caps.max_rwq_indirection_tables = 1u << c->log_max_obj;
@@ -119,12 +121,14 @@ static void query_raw_limits(const struct fw_caps *c, struct ibv_device_attr_ex 
 }
 
 /* On-demand paging, as internal_fill_odp_caps() reads it from the capabilities. */
-static void query_odp(struct ibv_device_attr_ex *x)
+static void query_odp(const struct hw_caps *c, struct ibv_device_attr_ex *x)
 {
 	const uint32_t connected = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
 				   IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
 				   IBV_ODP_SUPPORT_SRQ_RECV;
 
+	if (!c->odp)
+		return;
 	x->odp_caps.general_caps = IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT;
 	x->odp_caps.per_transport_caps.rc_odp_caps = connected | IBV_ODP_SUPPORT_RECV;
 	x->odp_caps.per_transport_caps.ud_odp_caps = IBV_ODP_SUPPORT_SEND;
@@ -137,7 +141,7 @@ static void query_odp(struct ibv_device_attr_ex *x)
 int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct uv_udata *u)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
-	const struct fw_caps *c = mlx5_caps(ctx);
+	const struct hw_caps *c = mlx5_caps(ctx);
 	struct ibv_device_attr *d = &a->ex.orig_attr;
 
 	*a = (struct uv_device_attr){0};
@@ -156,7 +160,7 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	a->ex.completion_timestamp_mask = INT64_MAX;
 	a->ex.hca_core_clock = c->device_frequency_khz;
 	a->ex.max_dm_size = HW_MEMIC_SIZE;
-	query_odp(&a->ex);
+	query_odp(c, &a->ex);
 	if (mlx5_log_tags(ctx)) {
 		a->ex.tm_caps.max_num_tags = (1u << mlx5_log_tags(ctx)) - 1;
 		a->ex.tm_caps.max_ops = 1u << c->log_max_qp_sz;
@@ -181,7 +185,7 @@ void mlx5_get_device(struct seg *s, uint32_t hca, struct uv_device *d)
 	p = hw_port(s, h->port[0]);
 	*d = (struct uv_device){
 		.num_ports = h->nports,
-		.num_comp_vectors = fw_caps(h->model)->num_comp_vectors,
+		.num_comp_vectors = h->caps.num_comp_vectors,
 		.gid_tbl_len = hw_port_gids(p),
 		.pkey_tbl_len = hw_port_pkeys(p),
 		.roce = hw_port_is_eth(p),
@@ -246,7 +250,7 @@ const struct hw_port *mlx5_port(const struct uv_context *ctx, uint32_t num)
 int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr *a)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
-	const struct fw_caps *c = mlx5_caps(ctx);
+	const struct hw_caps *c = mlx5_caps(ctx);
 	const struct hw_port *p;
 	uint32_t at;
 

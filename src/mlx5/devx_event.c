@@ -101,7 +101,7 @@ static bool is_queue_event(uint16_t event)
 	}
 }
 
-bool mlx5_devx_event_ok(const struct fw_caps *c, uint16_t event, bool of_object)
+bool mlx5_devx_event_ok(const struct hw_caps *c, uint16_t event, bool of_object)
 {
 	const uint64_t *mask = of_object ? c->user_affiliated_events : c->user_unaffiliated_events;
 

@@ -130,7 +130,7 @@ static int memic_alloc(struct uv_context *ctx, uint64_t len, uint32_t log_align,
 
 	if (!len)
 		return uv_no(-EINVAL, "no bytes");
-	if (align > FW_MEMIC_LOG_ALIGN)
+	if (align > HW_MEMIC_LOG_ALIGN)
 		return uv_no(-EINVAL, "the alignment is beyond log_max_memic_addr_alignment");
 	if (len > HW_MEMIC_SIZE)
 		return uv_no(-ENOMEM, "more than max_dm_size");

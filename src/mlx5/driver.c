@@ -248,14 +248,16 @@ static const struct uv_object_def mlx5_objects[] = {
 	OBJECT(UVERBS_OBJECT_DEVICE, NULL, device_methods),
 	OBJECT(UVERBS_OBJECT_PD, NULL, pd_methods),
 	OBJECT(UVERBS_OBJECT_DM, NULL, dm_methods),
+	OBJECT(MLX5_IB_OBJECT_UAR, &mlx5_uar_type, uar_methods),
+	OBJECT(MLX5_IB_OBJECT_VAR, &mlx5_var_type, var_methods),
+	OBJECT(MLX5_IB_OBJECT_PP, &mlx5_pp_type, pp_methods),
+/* the last: devx_is_supported() of mlx5_ib removes them */
+#define DEVX_OBJECTS 5
 	OBJECT(MLX5_IB_OBJECT_DEVX, NULL, devx_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_OBJ, &mlx5_devx_obj_type, devx_obj_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_UMEM, &mlx5_devx_umem_type, devx_umem_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, &mlx5_devx_cmd_file_type, cmd_file_methods),
 	OBJECT(MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, &mlx5_devx_event_file_type, event_file_methods),
-	OBJECT(MLX5_IB_OBJECT_UAR, &mlx5_uar_type, uar_methods),
-	OBJECT(MLX5_IB_OBJECT_VAR, &mlx5_var_type, var_methods),
-	OBJECT(MLX5_IB_OBJECT_PP, &mlx5_pp_type, pp_methods),
 };
 
 const struct uv_driver mlx5_driver = {
@@ -320,3 +322,26 @@ const struct uv_driver mlx5_driver = {
 	.create_counters = mlx5_create_counters,
 	.destroy_counters = mlx5_destroy_counters,
 };
+
+/* As mlx5_ib_stage_caps_init() and mlx5_ib_odp_init_one() add operations. */
+struct uv_driver mlx5_driver_of(const struct hw_caps *c)
+{
+	struct uv_driver d = mlx5_driver;
+
+	if (!c->srq) {
+		d.create_srq = NULL;
+		d.destroy_srq = NULL;
+		d.alloc_xrcd = NULL;
+		d.open_xrcd = NULL;
+		d.dealloc_xrcd = NULL;
+	}
+	if (!c->mw) {
+		d.alloc_mw = NULL;
+		d.dealloc_mw = NULL;
+	}
+	if (!c->odp)
+		d.advise_mr = NULL;
+	if (!c->log_max_uctx)
+		d.nobjects -= DEVX_OBJECTS;
+	return d;
+}

@@ -7,7 +7,7 @@
 #include "mlx5/priv.h"
 
 /* May a program subscribe to this event? */
-bool mlx5_devx_event_ok(const struct fw_caps *c, uint16_t event, bool of_object);
+bool mlx5_devx_event_ok(const struct hw_caps *c, uint16_t event, bool of_object);
 /* The key that evsub_raise() uses for this event of that object: event number and object type. */
 uint32_t mlx5_devx_event_key(uint64_t object, uint16_t event);
 extern const struct devx_cmd devx_cmds[];

@@ -9,6 +9,12 @@
 
 #include "uverbs/driver.h"
 
+struct hw_caps;
+
+/* Everything that the driver can do. */
 extern const struct uv_driver mlx5_driver;
+/* The same for adapters with these capabilities: without the operations and objects that need more.
+ */
+struct uv_driver mlx5_driver_of(const struct hw_caps *c);
 
 #endif

@@ -37,7 +37,7 @@ static int rate_set(struct uv_context *ctx, uint16_t uid, uint32_t index, const 
 static uint32_t rate_place(struct uv_context *ctx, const void *limit, bool dedicated)
 {
 	uint32_t size = mlx5_caps(ctx)->pp_table_size;
-	uint8_t used[FW_PP_TABLE_MAX / 8] = {0};
+	uint8_t used[HW_PP_TABLE_MAX / 8] = {0};
 
 	seg_for_each_live (ctx->seg, SEG_T_OBJ, i) {
 		const struct hw_obj *o = seg_at(ctx->seg, SEG_T_OBJ, i);
@@ -79,7 +79,7 @@ int mlx5_method_pp_alloc(struct uv_bundle *b)
 	uint64_t flags = uv_b_const(b, MLX5_IB_ATTR_PP_OBJ_ALLOC_FLAGS, 0);
 	bool dedicated = flags & MLX5_IB_UAPI_PP_ALLOC_FLAGS_DEDICATED_INDEX;
 	struct uv_context *ctx = uv_b_context(b);
-	const struct fw_caps *caps = mlx5_caps(ctx);
+	const struct hw_caps *caps = mlx5_caps(ctx);
 	uint8_t limit[CTX_BYTES] = {0};
 	const void *given;
 	uint32_t place;

@@ -98,7 +98,7 @@ int mlx5_exec_id(struct uv_context *ctx, enum prm_opcode op, uint32_t id);
 int mlx5_exec_id_as(struct uv_context *ctx, uint16_t uid, enum prm_opcode op, uint32_t id);
 /* Change a memory key in place: `in` is a create_mkey_in that describes the new key. */
 int mlx5_umr(struct uv_context *ctx, const struct fw_mem *mem, uint32_t key, const void *in);
-const struct fw_caps *mlx5_caps(const struct uv_context *ctx);
+const struct hw_caps *mlx5_caps(const struct uv_context *ctx);
 
 #define MLX5_EXEC(ctx, op, mem, in, out) \
 	mlx5_exec((ctx), PRM_OP_##op, (mem), (in), sizeof(in), (out), sizeof(out))
@@ -311,7 +311,7 @@ int mlx5_modify_dct(struct uv_qp *qp, const struct uv_qp_modify *m, uint32_t ece
 int mlx5_query_dct(struct uv_qp *qp, struct ibv_qp_attr *a, uint32_t mask);
 int mlx5_destroy_dct(struct uv_qp *qp);
 /* The atomic_mode of a QP that takes atomics, or -EOPNOTSUPP; the port's set of Q counters. */
-int mlx5_atomic_mode(const struct fw_caps *c);
+int mlx5_atomic_mode(const struct hw_caps *c);
 uint32_t mlx5_port_counters(const struct uv_context *ctx, uint32_t num);
 
 int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t create_flags,

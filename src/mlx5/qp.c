@@ -55,6 +55,10 @@ static int qp_request_check(const struct uv_context *ctx, uint32_t qp_type,
 	memcpy(cmd, in, MIN(u->inlen, sizeof(*cmd)));
 
 	dc = cmd->flags & (MLX5_QP_FLAG_TYPE_DCT | MLX5_QP_FLAG_TYPE_DCI);
+	if (qp_type != IBV_QPT_UC && qp_type != IBV_QPT_UD && !mlx5_caps(ctx)->rc)
+		return uv_no(-EOPNOTSUPP, "cap rc is 0: UC and UD only");
+	if ((qp_type == IBV_QPT_XRC_SEND || qp_type == IBV_QPT_XRC_RECV) && !mlx5_caps(ctx)->srq)
+		return uv_no(-EOPNOTSUPP, "cap xrc is 0");
 	if (qp_type != IBV_QPT_DRIVER && dc)
 		return uv_no(-EOPNOTSUPP, "DCT and DCI are of type IBV_QPT_DRIVER");
 	if (qp_type == IBV_QPT_DRIVER && dc != MLX5_QP_FLAG_TYPE_DCT && dc != MLX5_QP_FLAG_TYPE_DCI)
@@ -81,7 +85,7 @@ static bool qp_has_rq(const struct uv_qp *qp, const struct ibv_qp_cap *cap)
 }
 
 /* Check the queue sizes that the program has chosen. */
-static int sizes_check(const struct fw_caps *c, const struct uv_qp *qp,
+static int sizes_check(const struct hw_caps *c, const struct uv_qp *qp,
 		       const struct ibv_qp_cap *cap, const struct mlx5_ib_create_qp *cmd,
 		       struct mlx5_qp *m)
 {

@@ -182,7 +182,7 @@ static uint32_t stat_rate_of(uint32_t rate)
 }
 
 /* For an unsupported rate, the next supported number below (the kernel's ib_rate_to_mlx5()). */
-static int rate_to_prm(const struct fw_caps *c, uint32_t rate)
+static int rate_to_prm(const struct hw_caps *c, uint32_t rate)
 {
 	if (rate != IBV_RATE_MAX && (rate < IBV_RATE_2_5_GBPS || rate > IBV_RATE_600_GBPS))
 		return uv_no(-EINVAL, "no such static_rate");
@@ -308,12 +308,12 @@ static uint32_t qp_modify_log2_up(uint32_t n)
  * qpc.atomic_mode of a QP that takes atomics (the kernel's get_atomic_mode()): with masked atomics
  * the largest size, else IB compatible.
  */
-int mlx5_atomic_mode(const struct fw_caps *c)
+int mlx5_atomic_mode(const struct hw_caps *c)
 {
-	const uint32_t standard = FW_ATOMIC_CS | FW_ATOMIC_FA;
+	const uint32_t standard = HW_ATOMIC_CS | HW_ATOMIC_FA;
 	uint32_t sizes = c->atomic_size_qp & 0x1ff;
 
-	if (c->atomic_operations & (FW_ATOMIC_MASKED_CS | FW_ATOMIC_MASKED_FA) && sizes)
+	if (c->atomic_operations & (HW_ATOMIC_MASKED_CS | HW_ATOMIC_MASKED_FA) && sizes)
 		return MAX(PRM_ATOMIC_UP_TO_8B, 31 - __builtin_clz(sizes));
 	return (c->atomic_operations & standard) == standard ? PRM_ATOMIC_IB_COMP : -EOPNOTSUPP;
 }
@@ -345,7 +345,7 @@ static int access_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_mod
 	return 0;
 }
 
-static int mtu_fill(void *qpc, const struct fw_caps *c, const struct uv_qp *qp,
+static int mtu_fill(void *qpc, const struct hw_caps *c, const struct uv_qp *qp,
 		    const struct uv_qp_modify *m)
 {
 	if (qp->qp_type == IBV_QPT_UD) {
@@ -429,7 +429,7 @@ static int qp_modify_qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv
 
 static int attr_check(const struct uv_context *ctx, const struct uv_qp_modify *m)
 {
-	const struct fw_caps *c = mlx5_caps(ctx);
+	const struct hw_caps *c = mlx5_caps(ctx);
 	const struct ibv_qp_attr *a = &m->attr;
 
 	if (m->mask & IBV_QP_PORT &&

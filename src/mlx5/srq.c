@@ -27,7 +27,7 @@ static uint32_t srq_log2_up(uint32_t v)
 	return l;
 }
 
-static int srq_sizes(const struct fw_caps *c, const struct uv_srq *srq, struct mlx5_srq *m)
+static int srq_sizes(const struct hw_caps *c, const struct uv_srq *srq, struct mlx5_srq *m)
 {
 	const uint32_t seg = sizeof(struct mlx5_wqe_data_seg);
 	uint32_t desc;
@@ -107,7 +107,9 @@ uint32_t mlx5_log_tags(const struct uv_context *ctx)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
 
-	return hca && !hw_port_is_eth(hw_port(ctx->seg, hca->port[0])) ? HW_TM_LOG_LIST : 0;
+	return hca && hca->caps.srq && !hw_port_is_eth(hw_port(ctx->seg, hca->port[0]))
+		       ? HW_TM_LOG_LIST
+		       : 0;
 }
 
 /* create_xrq_cmd() of srq_cmd.c */

@@ -71,14 +71,12 @@ static inline uint32_t test_file_new(struct test_env *e, struct uv_file **f)
 
 static inline int test_setup_on(void **state, enum hw_link link)
 {
-	const struct fw_caps *c = fw_caps(HW_CX6);
+	const struct hw_caps *c = fw_caps(HW_CX6);
 	const struct fab_options o = {.hosts = 1,
 				      .hcas = 1,
 				      .ports = TEST_PORTS,
 				      .model = HW_CX6,
-				      .link_speed = c->link_speed,
-				      .link_width = c->link_width,
-				      .max_mtu = c->max_mtu,
+				      .caps = *c,
 				      .link = link,
 				      .if_mtu = 4200};
 	struct test_env *e = calloc(1, sizeof(*e));

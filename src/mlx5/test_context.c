@@ -14,7 +14,7 @@ static void test_get_context_answers_libmlx5(void **state)
 	struct mlx5_ib_alloc_ucontext_req_v2 req = test_request(true);
 	struct mlx5_ib_alloc_ucontext_resp r;
 	struct test_env *e = *state;
-	const struct fw_caps *c = fw_caps(HW_CX6);
+	const struct hw_caps *c = fw_caps(HW_CX6);
 
 	assert_int_equal(test_get_context(e, &req, sizeof(req), &r, sizeof(r)), 0);
 	assert_int_equal(r.response_length, 72);
@@ -145,7 +145,7 @@ static void test_query_device(void **state)
 {
 	struct ib_uverbs_ex_query_device_resp resp = {0};
 	struct mlx5_ib_query_device_resp uhw = {0};
-	const struct fw_caps *c = fw_caps(HW_CX6);
+	const struct hw_caps *c = fw_caps(HW_CX6);
 	struct test_env *e = *state;
 	const uint64_t zero = 0, one = 1;
 

@@ -311,8 +311,8 @@ static void test_results_of_queries(void **state)
 
 static void test_events_by_capability(void **state)
 {
-	static const struct fw_caps old, none = {.event_cap = true};
-	static const struct fw_caps some = {.event_cap = true,
+	static const struct hw_caps old, none = {.event_cap = true};
+	static const struct hw_caps some = {.event_cap = true,
 					    .user_affiliated_events = {0x4, 0, 0, 0x8},
 					    .user_unaffiliated_events = {0, 0x2}};
 

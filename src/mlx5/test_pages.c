@@ -202,7 +202,7 @@ static void test_equal_limits_share_a_place(void **state)
 
 static void test_limits_of_limits(void **state)
 {
-	const struct fw_caps *caps = fw_caps(HW_CX6);
+	const struct hw_caps *caps = fw_caps(HW_CX6);
 	struct test_env *e = *state;
 	uint8_t ctx[0x34] = {0};
 	uint16_t index;

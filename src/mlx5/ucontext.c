@@ -59,7 +59,7 @@ static int ucontext_request_get(const struct uv_udata *u, struct mlx5_ib_alloc_u
 static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_ucontext_resp *r)
 {
 	const struct mlx5_bfregs *b = &mlx5_context(ctx)->bfregs;
-	const struct fw_caps *c = mlx5_caps(ctx);
+	const struct hw_caps *c = mlx5_caps(ctx);
 
 	*r = (struct mlx5_ib_alloc_ucontext_resp){
 		.qp_tab_size = 1u << c->log_max_qp,

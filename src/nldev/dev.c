@@ -55,7 +55,7 @@ void nl_handle(struct nl_req *q, struct nl_out *o, uint32_t hca)
 static int fill_dev(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t arg)
 {
 	const struct hw_hca *h = hw_hca(q->d->s, hca);
-	const struct fw_caps *c = fw_caps(h->model);
+	const struct hw_caps *c = &h->caps;
 	const struct hw_port *p = hw_port(q->d->s, h->port[0]);
 
 	nl_handle(q, o, hca);

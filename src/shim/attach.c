@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "hw/world.h"
 #include "mlx5/mlx5.h"
 #include "hw/evq.h"
 #include "segment/adopt.h"
@@ -53,7 +54,8 @@ static struct {
 	struct seg seg;
 	struct link link;
 	struct uv_system sys;
-	uint32_t host; /* SEG_T_HOST */
+	struct uv_driver driver; /* for the adapters of the fabric, which are alike */
+	uint32_t host;           /* SEG_T_HOST */
 } at = {.link = {.fd = -1, .alive = -1, .bell = -1}, .seg = {.fd = -1, .self = SEG_NONE}};
 
 static struct ucma_ahead ahead; /* rdma_cm's answers that came with events, of all files */
@@ -213,6 +215,7 @@ static int join(const struct shim_config *c)
 {
 	bool seen;
 	int r = link_join(&at.link, &at.seg, c->dir, c->host);
+	const struct hw_hca *hca;
 
 	if (r == -EPROTONOSUPPORT)
 		log_line(LOG_ERROR, "fabric %s was made by another version of softhca", c->dir);
@@ -223,8 +226,12 @@ static int join(const struct shim_config *c)
 	at.host = fab_host_by_name(&at.seg, c->host);
 	at.sys.seg = &at.seg;
 	at.sys.link = &at.link;
-	at.sys.driver = &mlx5_driver;
+	hca = hw_hca(&at.seg, seg_next(&at.seg, SEG_T_HCA, SEG_OWNER_ANY, 0));
+	at.driver = hca ? mlx5_driver_of(&hca->caps) : mlx5_driver;
+	at.sys.driver = &at.driver;
 	at.sys.memlock_enforce = c->memlock_enforce;
+	at.sys.memlock_all = (uint64_t)hw_setting(&at.seg, HW_SET_MEMLOCK) << 10;
+	at.sys.no_ioctl = hw_setting(&at.seg, HW_SET_IOCTL) == HW_HAS_NOT;
 	at.sys.open_file = link_open_file;
 	at.sys.file_closed = link_file_closed;
 	at.sys.fd_publish = fd_publish;
@@ -491,6 +498,9 @@ int shim_dev_open(uint32_t minor, int flags)
 	r = shim_attach(&sys);
 	if (r)
 		return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE ? r : -ENODEV;
+	if (minor != FAB_RDMA_CM_MINOR && geteuid() &&
+	    hw_setting(&at.seg, HW_SET_DEV_OWNER) == HW_DEV_ROOT)
+		return -EACCES;
 	for (;;) {
 		uint32_t holder = is_issm(minor) ? issm_holder(minor) : 0;
 

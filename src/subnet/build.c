@@ -47,9 +47,9 @@ static uint64_t hca_guid(uint32_t host_no, uint32_t dev_index)
 
 static void port_fill(struct hw_port *p, const struct topo_port *t, const struct fab_options *o)
 {
-	p->width = t->width ? t->width : o->link_width;
-	p->speed = t->speed ? t->speed : o->link_speed;
-	p->active_mtu = p->max_mtu = o->max_mtu;
+	p->width = t->width ? t->width : o->caps.link_width;
+	p->speed = t->speed ? t->speed : o->caps.link_speed;
+	p->active_mtu = p->max_mtu = o->caps.max_mtu;
 	p->gid_prefix = UINT64_C(0xfe80000000000000);
 	p->peer = SEG_NONE;
 	p->hca = SEG_NONE;
@@ -166,13 +166,14 @@ static int hca_create(struct seg *s, uint32_t node_idx, const struct topo_node *
 	hca = seg_at(s, SEG_T_HCA, n->hca);
 	hca->node = node_idx;
 	hca->model = o->model;
+	hca->caps = o->caps;
 	hca->crypto = o->crypto;
 	hca->host = host_idx;
 	hca->dev_index = host->nhcas;
 	hca->nports = t->nports;
 	n->guid = t->guid ? t->guid : hca_guid(t->host + 1, hca->dev_index);
-	n->device_id = t->device_id ? t->device_id : o->device_id;
-	n->revision = t->revision ? t->revision : o->hw_rev;
+	n->device_id = t->device_id ? t->device_id : o->caps.pci_device;
+	n->revision = t->revision ? t->revision : o->caps.hw_rev;
 	hca->node_guid = n->guid;
 	hca->sys_image_guid = t->sys_guid ? t->sys_guid : n->guid;
 	hca->vhca_id = n->hca;
@@ -311,7 +312,7 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	if (!ib)
 		return 0;
 	plug_all(s, t);
-	if (!o->no_sm && o->ipoib && fab_ipoib_group(s, o->max_mtu))
+	if (!o->no_sm && o->ipoib && fab_ipoib_group(s, o->caps.max_mtu))
 		return -ENOSPC;
 	if (o->no_sm)
 		return 0;

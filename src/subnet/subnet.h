@@ -33,11 +33,9 @@ struct fab_options {
 	uint32_t ports; /* per HCA, 1..HW_MAX_PORTS */
 	enum hw_model model;
 	enum hw_crypto crypto;
-	uint32_t link_speed, link_width; /* hw_port codes, from the capability table */
-	uint32_t max_mtu;                /* IBV code; on InfiniBand also the active one */
+	struct hw_caps caps; /* of each HCA; on InfiniBand max_mtu is also the active one */
 	enum hw_link link;
-	uint32_t if_mtu;            /* Ethernet: octets */
-	uint32_t device_id, hw_rev; /* NodeInfo */
+	uint32_t if_mtu; /* Ethernet: octets */
 	/* ports stay in INIT: another manager configures the subnet */
 	uint32_t no_sm;
 	struct hw_world world; /* settled, see src/world */

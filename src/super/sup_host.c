@@ -62,7 +62,7 @@ static int make_tree(struct sup *sup, uint32_t host, const struct hw_host *h,
 
 int sup_host_use(struct sup *sup, uint32_t host)
 {
-	const struct fw_caps *c = fw_caps(sup->fab.model);
+	const struct hw_caps *c = &sup->fab.caps;
 	const struct fab_sysfs_ids ids = {
 		.fw_ver = c->fw_ver,
 		.hca_type = c->hca_type,

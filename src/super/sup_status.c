@@ -105,7 +105,7 @@ static struct json_object *show_hca(struct sup *sup, const struct hw_hca *h)
 
 	snprintf(text, sizeof(text), "mlx5_%u", h->dev_index);
 	add_str(o, "name", text);
-	add_str(o, "type", fw_caps(h->model)->hca_type);
+	add_str(o, "type", h->caps.hca_type);
 	fab_pci_name(h, text);
 	add_str(o, "pci", text);
 	add_guid(o, "node_guid", h->node_guid);

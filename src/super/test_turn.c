@@ -108,14 +108,9 @@ struct bed {
 
 static int setup(void **state)
 {
-	const struct fw_caps *caps = fw_caps(HW_CX6);
-	struct fab_options fab = {.hosts = 2,
-				  .hcas = 1,
-				  .ports = 1,
-				  .model = HW_CX6,
-				  .link_speed = caps->link_speed,
-				  .link_width = caps->link_width,
-				  .max_mtu = 5};
+	const struct hw_caps *caps = fw_caps(HW_CX6);
+	struct fab_options fab = {
+		.hosts = 2, .hcas = 1, .ports = 1, .model = HW_CX6, .caps = *caps};
 	struct bed *b = calloc(1, sizeof(*b));
 	int dir;
 

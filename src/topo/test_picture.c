@@ -112,10 +112,10 @@ static void test_names_and_numbers(void **state)
 static void test_pulled(void **state)
 {
 	static const struct fab_options options = {.model = HW_CX6,
-						   .link_speed = 64,
-						   .link_width = 2,
-						   .max_mtu = IBV_MTU_4096,
-						   .device_id = 0x101b,
+						   .caps.link_speed = 64,
+						   .caps.link_width = 2,
+						   .caps.max_mtu = IBV_MTU_4096,
+						   .caps.pci_device = 0x101b,
 						   .no_sm = 1};
 	struct seg seg = {0};
 	uint32_t *pulled, a, b, c;

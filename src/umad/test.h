@@ -17,9 +17,9 @@ static inline int umad_test_world(struct seg *s, uint32_t hcas, uint32_t *ports)
 					  .hcas = hcas,
 					  .ports = 1,
 					  .model = HW_CX6,
-					  .link_speed = 64,
-					  .link_width = 2,
-					  .max_mtu = IBV_MTU_4096};
+					  .caps.link_speed = 64,
+					  .caps.link_width = 2,
+					  .caps.max_mtu = IBV_MTU_4096};
 	struct hw_host *h;
 	int r;
 

@@ -300,7 +300,7 @@ long uv_ioctl(struct uv_file *f, unsigned long cmd, void *arg)
 	int r;
 
 	tap_look(f->seg);
-	if ((unsigned int)cmd != RDMA_VERBS_IOCTL)
+	if ((unsigned int)cmd != RDMA_VERBS_IOCTL || f->sys->no_ioctl)
 		return -ENOTTY;
 	if (uv_copy_from_user(&hdr, uaddr, sizeof(hdr)))
 		return -EFAULT;

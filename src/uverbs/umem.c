@@ -180,10 +180,13 @@ static int umem_account(struct uv_file *f, uint64_t bytes)
 		uint64_t now = atomic_fetch_add(&p->pinned, bytes) + bytes;
 		uint64_t limit = atomic_load(&p->memlock);
 
-		if (f->sys->memlock_enforce && now > limit && !uv_capable(CAP_IPC_LOCK)) {
+		uint64_t all = f->sys->memlock_all;
+
+		if ((all && now > all) ||
+		    (f->sys->memlock_enforce && now > limit && !uv_capable(CAP_IPC_LOCK))) {
 			atomic_fetch_sub(&p->pinned, bytes);
 			/* as can_do_mlock() */
-			return uv_no(limit ? -ENOMEM : -EPERM, "beyond RLIMIT_MEMLOCK");
+			return uv_no(limit || all ? -ENOMEM : -EPERM, "beyond RLIMIT_MEMLOCK");
 		}
 	}
 	if (sf)

@@ -28,7 +28,10 @@ struct uv_system {
 	struct link *link;
 	const struct uv_driver *driver;
 	bool memlock_enforce; /* --memlock enforce */
-	struct uv_api *api;   /* private to uverbs, NULL at first; made at the first uv_open() */
+	/* a limit of locked bytes that binds every process, whatever its rights; 0: none */
+	uint64_t memlock_all;
+	bool no_ioctl;      /* a kernel from before the methods: ENOTTY */
+	struct uv_api *api; /* private to uverbs, NULL at first; made at the first uv_open() */
 	/* link_open_file and link_file_closed, as pointers so that unit tests need no supervisor */
 	int (*open_file)(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,
 			 uint32_t *file, uint32_t *gen, int *fd);

@@ -255,14 +255,9 @@ long fz_read(int fd, uint64_t at, size_t count)
 
 static void up(void)
 {
-	const struct fw_caps *c = fw_caps(HW_CX6);
-	const struct fab_options o = {.hosts = 1,
-				      .hcas = 1,
-				      .ports = 1,
-				      .model = HW_CX6,
-				      .link_speed = c->link_speed,
-				      .link_width = c->link_width,
-				      .max_mtu = c->max_mtu};
+	const struct hw_caps *c = fw_caps(HW_CX6);
+	const struct fab_options o = {
+		.hosts = 1, .hcas = 1, .ports = 1, .model = HW_CX6, .caps = *c};
 
 	setenv(LOG_ENV_TOPICS, "uverbs,fw,event", 1);
 	setenv(LOG_ENV_FILE, "/dev/null", 0);

@@ -4,6 +4,7 @@
  * is the reference. The wrappers are in socket.c.
  */
 #include "shim/files/priv.h"
+#include "hw/world.h"
 #include "nldev/nldev.h"
 #include "segment/mem.h"
 #include "shim/attach.h"
@@ -86,7 +87,7 @@ int nl_socket(int type)
 	if (kind != SOCK_RAW && kind != SOCK_DGRAM)
 		return -ESOCKTNOSUPPORT;
 	/* Without a fabric there is no RDMA in this kernel. */
-	if (shim_attach(&sys))
+	if (shim_attach(&sys) || hw_setting(sys->seg, HW_SET_NETLINK) == HW_HAS_NOT)
 		return -EPROTONOSUPPORT;
 	s = heap_zalloc(sizeof(*s));
 	if (!s)

@@ -27,6 +27,7 @@ static struct {
 	 */
 	dev_t dir_dev, dev;
 	ino_t dir_ino;
+	bool roots; /* verbs devices are root's alone, as where rdma-core's udev rule is missing */
 	unsigned int n;
 	struct {
 		ino_t ino;
@@ -63,6 +64,8 @@ static uint32_t minor_of_name(const char *name)
 	return NODE_NONE;
 }
 
+static bool nodes_ready(void);
+
 uint32_t node_mode(uint32_t minor)
 {
 	uint32_t mode = 0600, first = 0;
@@ -72,7 +75,7 @@ uint32_t node_mode(uint32_t minor)
 	for (size_t i = 0; i < NCLASSES; i++)
 		if (minor >= classes[i].first && classes[i].first >= first) {
 			first = classes[i].first;
-			mode = classes[i].mode;
+			mode = nodes_ready() && nodes.roots ? 0600 : classes[i].mode;
 		}
 	return S_IFCHR | mode;
 }
@@ -117,6 +120,7 @@ static void read_nodes(void)
 			    sys_call(SYS_newfstatat, fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 				continue;
 			nodes.dev = st.st_dev;
+			nodes.roots |= minor >= FAB_UVERBS_MINOR(0) && !(st.st_mode & 0077);
 			nodes.node[nodes.n].ino = st.st_ino;
 			nodes.node[nodes.n++].minor = minor;
 		}
@@ -205,6 +209,8 @@ void node_fix_stat(struct stat *st)
 	if (minor == NODE_NONE)
 		return;
 	st->st_mode = node_mode(minor);
+	if (nodes.roots && minor != FAB_RDMA_CM_MINOR)
+		st->st_uid = st->st_gid = 0;
 	st->st_rdev = node_rdev(minor);
 	st->st_size = 0;
 	st->st_blocks = 0;
@@ -220,6 +226,8 @@ void node_fix_statx(struct statx *stx)
 	if (minor == NODE_NONE)
 		return;
 	stx->stx_mode = (uint16_t)node_mode(minor);
+	if (nodes.roots && minor != FAB_RDMA_CM_MINOR)
+		stx->stx_uid = stx->stx_gid = 0;
 	stx->stx_rdev_major = gnu_dev_major(node_rdev(minor));
 	stx->stx_rdev_minor = gnu_dev_minor(node_rdev(minor));
 	stx->stx_size = 0;
