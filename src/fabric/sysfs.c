@@ -158,7 +158,7 @@ static int show_gid(const uint8_t *g, char *out, size_t size)
 
 /*
  * Where the kernel's read gives EINVAL (type of an empty entry, network device of an InfiniBand
- * GID) ours gives end of file; readers of these files treat both alike.
+ * GID) the file is empty, and the shim gives the error (open_unreadable()).
  */
 static bool is_gid(const struct hw_port *p, uint32_t i)
 {

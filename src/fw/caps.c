@@ -37,8 +37,8 @@
 	.log_pg_sz = 12, .log_bf_reg_size = 0, .cqe_version = 1, .cqe_128_always = true,          \
 	.cqe_compression_max_num = HW_ZIP_MAX, .device_frequency_khz = 1000000,                   \
 	.local_ca_ack_delay = 16, .max_mtu = IBV_MTU_4096, .num_comp_vectors = HW_COMP_VECTORS,   \
-	.max_mr_size = UINT64_MAX, .page_size_cap = ~UINT64_C(0xfff), .max_sge = 30,              \
-	.max_recv_sge = 32, .max_sge_rd = 30,                                                     \
+	.max_mr_size = UINT64_MAX, .page_size_cap = ~UINT64_C(0xfff), .max_qp_wr = 1 << 15,       \
+	.max_sge = 30, .max_recv_sge = 32, .max_sge_rd = 30,                                      \
 	.atomic_operations =                                                                      \
 		HW_ATOMIC_CS | HW_ATOMIC_FA | HW_ATOMIC_MASKED_CS | HW_ATOMIC_MASKED_FA,          \
 	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_mw = (1 << 17) - 1, \
@@ -144,8 +144,10 @@ struct hw_caps fw_caps_of(enum hw_model model, const struct hw_world *w)
 	const uint32_t *v = w->value;
 
 	if (v[HW_SET_DEPTH]) {
-		c.log_max_qp_sz = c.log_max_srq_sz = log2_of(v[HW_SET_DEPTH]);
-		c.log_max_cq_sz = c.log_max_qp_sz + 3;
+		c.max_qp_wr = v[HW_SET_DEPTH];
+		c.log_max_srq_sz = log2_of(v[HW_SET_DEPTH]);
+		c.log_max_qp_sz = c.log_max_srq_sz + 2; /* libmlx5's WQEs of RC are 4 blocks */
+		c.log_max_cq_sz = c.log_max_srq_sz + 3;
 	}
 	if (v[HW_SET_RECV_SGES])
 		c.max_wqe_sz_rq = 16 * v[HW_SET_RECV_SGES];

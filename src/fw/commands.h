@@ -616,7 +616,7 @@
 	/* queue pairs */                                                                          \
 	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st",                                                    \
 	  ALLOWED("RC (0), UC (1), UD (2), XRC (3) or DCI (5)"))                                   \
-	X(QPC_NO_RC, 0x50024, BAD_PARAM, "qpc.st", ALLOWED("UC or UD: cap rc is 0", CAP(rc)))      \
+	X(QPC_NO_RC, 0x50024, BAD_PARAM, "qpc.st", ALLOWED("UC or UD: cap rc is 0"))               \
 	X(QPC_PD, 0x50002, BAD_RES, "qpc.pd", NO_SUCH("PD"))                                       \
 	X(QPC_CQN_SND, 0x50003, BAD_RES, "qpc.cqn_snd", NO_SUCH("CQ"))                             \
 	X(QPC_CQN_RCV, 0x50004, BAD_RES, "qpc.cqn_rcv", NO_SUCH("CQ"))                             \

@@ -22,6 +22,17 @@ static void port_mtu_2048(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint
 	hw_port(&e->s, hw_hca(&e->s, e->hca)->port[0])->active_mtu = 4;
 }
 
+static void small_adapter(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	hw_hca(&e->s, e->hca)->caps.log_max_qp_sz = 7;
+	hw_hca(&e->s, e->hca)->caps.srq = false;
+}
+
+static void uc_adapter(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
+{
+	hw_hca(&e->s, e->hca)->caps.rc = false;
+}
+
 static void used_srq(struct env *e, struct fw_ctx *c, uint32_t *inlen, uint32_t *outlen)
 {
 	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
@@ -126,6 +137,10 @@ static const struct refusal_row rows[] = {
 	R(QPC_ATOMIC_MODE, RST2INIT_QP, E_QPC(atomic_mode, 4)),
 	R(QPC_MTU, INIT2RTR_QP, E_QPC(mtu, 0)),
 	R(QPC_MTU, INIT2RTR_QP, E_QPC(mtu, 6)),
+	M(QPC_SQ_SIZE, CREATE_QP, small_adapter, E_QPC(log_sq_size, 8)),
+	M(QPC_RQ_SIZE, CREATE_QP, small_adapter, E_QPC(log_rq_size, 8)),
+	M(QPC_NO_RC, CREATE_QP, uc_adapter, {0, 0, 0}),
+	M(TABLE_FULL, CREATE_RMP, small_adapter, {0, 0, 0}),
 	M(QPC_MTU, INIT2RTR_QP, port_mtu_2048, E_QPC(mtu, 5)),
 	R(QPC_MSG_MAX, INIT2RTR_QP, E_QPC(log_msg_max, 31)),
 	R(QPC_RRA_MAX, INIT2RTR_QP, E_QPC(log_rra_max, 5)),

@@ -66,8 +66,8 @@ struct hw_caps {
 	/* SRQs, and what needs one: XRC, DC, tag matching; windows; on-demand paging; RC */
 	bool srq, mw, odp, rc;
 	/* Shown by verbs only. */
-	uint32_t max_sge, max_recv_sge, max_sge_rd, max_srq_sge, max_ah, max_mw, max_qp_rd_atom,
-		max_qp_init_rd_atom;
+	uint32_t max_qp_wr, max_sge, max_recv_sge, max_sge_rd, max_srq_sge, max_ah, max_mw,
+		max_qp_rd_atom, max_qp_init_rd_atom;
 	uint64_t device_cap_flags;
 };
 

@@ -86,7 +86,7 @@ static void query_limits(const struct hw_caps *c, struct ibv_device_attr *d)
 	d->max_mr_size = c->max_mr_size;
 	d->page_size_cap = c->page_size_cap;
 	d->max_qp = 1 << c->log_max_qp;
-	d->max_qp_wr = 1 << c->log_max_qp_sz;
+	d->max_qp_wr = (int)c->max_qp_wr;
 	d->max_sge = (int)MIN(c->max_sge, c->max_recv_sge);
 	d->max_sge_rd = (int)c->max_sge_rd;
 	d->max_cq = 1 << c->log_max_cq;

@@ -69,7 +69,7 @@ static void response_fill(const struct uv_context *ctx, struct mlx5_ib_alloc_uco
 		.max_sq_desc_sz = (uint16_t)c->max_wqe_sz_sq,
 		.max_rq_desc_sz = (uint16_t)c->max_wqe_sz_rq,
 		.max_send_wqebb = 1u << c->log_max_qp_sz,
-		.max_recv_wr = 1u << c->log_max_qp_sz,
+		.max_recv_wr = c->max_qp_wr,
 		.max_srq_recv_wr = 1u << c->log_max_srq_sz,
 		.num_ports = (uint16_t)hw_hca(ctx->seg, ctx->hca)->nports,
 		.cqe_version = mlx5_context(ctx)->cqe_version,
@@ -112,8 +112,8 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
 	ctx->drv = mc;
 	ctx->devx_uid = (uint32_t)uid;
 
-	/* Libraries from before dynamic UARs (rdma-core < 29) get their UARs now. */
-	if (!(req.lib_caps & MLX5_LIB_CAP_DYN_UAR))
+	/* Libraries, or a kernel, from before dynamic UARs (rdma-core < 29): UARs are made now. */
+	if (!(req.lib_caps & MLX5_LIB_CAP_DYN_UAR) || ctx->sys->no_ioctl)
 		r = mlx5_bfreg_init(ctx, req.total_num_bfregs, req.num_low_latency_bfregs,
 				    u->inlen != sizeof(struct mlx5_ib_alloc_ucontext_req));
 	if (r < 0) {

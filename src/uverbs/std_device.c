@@ -200,6 +200,13 @@ int uv_cmd_ex_query_device(struct uv_bundle *b)
 	resp.cq_moderation_caps.max_cq_moderation_count = x->cq_mod_caps.max_cq_count;
 	resp.cq_moderation_caps.max_cq_moderation_period = x->cq_mod_caps.max_cq_period;
 	resp.max_dm_size = x->max_dm_size;
+	/* Linux before 4.14 ends at raw_packet_caps. */
+	if (b->file->sys->no_ioctl) {
+		const size_t old = offsetof(struct ib_uverbs_ex_query_device_resp, tm_caps);
+
+		resp.response_length = min_u32(resp.response_length, (uint32_t)old);
+		return uv_response(b, &resp, old);
+	}
 	return uv_response(b, &resp, sizeof(resp));
 }
 

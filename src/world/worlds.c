@@ -69,8 +69,8 @@ static const struct world_row rows[] = {
 	 {WORLD_ANY_LINK, 0, 0, 0},
 	 {{HW_SET_ATOMICS, HW_HAS_NOT}},
 	 "no atomic operations (atomic_cap is IBV_ATOMIC_NONE)",
-	 "IBV_ACCESS_REMOTE_ATOMIC in ibv_modify_qp() fails with EOPNOTSUPP. Ask for atomic_cap "
-	 "before, and use the flag only where it is needed.",
+	 "ibv_modify_qp() to RTR with IBV_ACCESS_REMOTE_ATOMIC fails with EOPNOTSUPP, also for "
+	 "connections of rdma_cm, which set it for responder_resources. Ask for atomic_cap first.",
 	 NULL},
 	{"no-odp",
 	 "Small adapters",

@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 /*
  * The entry outlived its descriptor (closed by a raw system call); the number belongs to another
@@ -54,11 +55,25 @@ static bool is_region(const char *mapped)
 	       base[sizeof(region) - 1] >= '0' && base[sizeof(region) - 1] <= '5';
 }
 
+#define OPEN_NEXT INT32_MIN
+/*
+ * Types and network devices of entries of the GID table that have none: their files can be opened,
+ * and reading them gives EINVAL, as reading an epoll descriptor does. The tree has empty files.
+ */
+static int open_unreadable(int dirfd, const char *mapped, int flags)
+{
+	struct stat st;
+
+	if (!strstr(mapped, "gid_attrs/") || sys_call(SYS_newfstatat, dirfd, mapped, &st, 0) < 0 ||
+	    !S_ISREG(st.st_mode) || st.st_size)
+		return OPEN_NEXT;
+	return (int)sys_call(SYS_epoll_create1, flags & O_CLOEXEC ? EPOLL_CLOEXEC : 0);
+}
+
 /*
  * The result of opening (dirfd, path): a descriptor, -errno, or OPEN_NEXT and the path for the next
  * definition.
  */
-#define OPEN_NEXT INT32_MIN
 static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *b)
 {
 	const char *m;
@@ -83,11 +98,11 @@ static int open_ours(int dirfd, const char **path, int flags, struct paths_buf *
 		store_settle();
 	}
 	if (!paths_is_mapped(m, b))
-		return OPEN_NEXT;
+		return open_unreadable(dirfd, m, flags);
 	r = is_region(m) ? -EACCES : check_write(m, flags);
 	if (!r)
 		TRACE(LOG_SHIM, "open %s", m);
-	return r ? r : OPEN_NEXT;
+	return r ? r : open_unreadable(dirfd, m, flags);
 }
 
 static int file_result(int r)
