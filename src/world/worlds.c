@@ -153,8 +153,9 @@ static const struct world_row rows[] = {
 	 {WORLD_ANY_LINK, 0, 0, 0},
 	 {{HW_SET_IOCTL, HW_HAS_NOT}, {HW_SET_DEVX, HW_HAS_NOT}},
 	 "no RDMA_VERBS_IOCTL (ENOTTY), as Linux before 4.14: commands by write() only",
-	 "What has no write() command is not there: device memory, counters, DEVX, "
-	 "ibv_query_gid_table(). libibverbs falls back for the rest.",
+	 "Device memory, counters, DEVX and others have no write() command, thus are not there, "
+	 "nor is "
+	 "RDMA_VERBS_IOCTL itself. libibverbs falls back for the rest.",
 	 NULL},
 	{"root-devices",
 	 "Systems",
