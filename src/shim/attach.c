@@ -498,7 +498,7 @@ int shim_dev_open(uint32_t minor, int flags)
 	r = shim_attach(&sys);
 	if (r)
 		return r == -EAGAIN || r == -ENOMEM || r == -EMFILE || r == -ENFILE ? r : -ENODEV;
-	if (minor != FAB_RDMA_CM_MINOR && geteuid() &&
+	if (minor != FAB_RDMA_CM_MINOR && sys_call(SYS_geteuid) &&
 	    hw_setting(&at.seg, HW_SET_DEV_OWNER) == HW_DEV_ROOT)
 		return -EACCES;
 	for (;;) {
