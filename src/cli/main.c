@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/complete.h"
-#include "cli/suggest.h"
+#include "util/suggest.h"
 #include "shim/shim.h"
 #include "super/program.h"
 #include "util/cleanup.h"

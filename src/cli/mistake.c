@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include "cli/suggest.h"
+#include "util/suggest.h"
 #include "super/program.h"
 
 /* The commands that have an option of this name: "; it is one of up, run", or "". */

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/client.h"
-#include "cli/suggest.h"
+#include "util/suggest.h"
 #include "super/program.h"
 #include "topo/picture.h"
 #include "util/cleanup.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli/suggest.h"
+#include "util/suggest.h"
 #include "mlx5/mlx5.h"
 #include "super/program.h"
 #include "ucma/abi.h"

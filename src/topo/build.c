@@ -18,8 +18,33 @@ void build_init(struct topo_build *b, char *err)
 	err[0] = 0;
 }
 
+/* Writes the messages to the caller's buffer, and how many there is no room for. */
+static void tell(struct topo_build *b)
+{
+	const size_t room = TOPO_ERR - 64; /* the last line has room, too */
+	size_t len = 0;
+	uint32_t i;
+
+	for (i = 0; i < b->nmessages; i++) {
+		size_t n = strlen(b->message[i].text);
+
+		if (len + 1 + n >= room)
+			break;
+		if (i)
+			b->err[len++] = '\n';
+		memcpy(b->err + len, b->message[i].text, n + 1);
+		len += n;
+	}
+	if (b->nerrs > i)
+		snprintf(b->err + len, TOPO_ERR - len, "\nand %u more error%s", b->nerrs - i,
+			 b->nerrs - i == 1 ? "" : "s");
+	for (i = 0; i < b->nmessages; i++)
+		free(b->message[i].text);
+}
+
 void build_finish(struct topo_build *b)
 {
+	tell(b);
 	free(b->node);
 	free(b->at);
 	free(b->broken);
@@ -41,31 +66,43 @@ void build_finish(struct topo_build *b)
 	*b = (struct topo_build){0};
 }
 
+/* In the order of files and lines; an error without a place comes last. */
+static bool is_before(const struct topo_where *a, const struct topo_where *b)
+{
+	if (!a->line || !b->line)
+		return a->line;
+	if (a->file != b->file)
+		return a->file < b->file;
+	return a->line != b->line ? a->line < b->line : a->col < b->col;
+}
+
 int build_error(struct topo_build *b, const struct topo_where *at, const char *fmt, ...)
 {
-	const size_t room = TOPO_ERR - 64; /* the last line has room, too */
+	struct topo_message m = {.at = at ? *at : (struct topo_where){0}};
 	char line[TOPO_ERR / 8];
 	size_t n = 0;
+	uint32_t i;
 	va_list ap;
 
-	if (at && at->line)
-		n = (size_t)snprintf(line, sizeof(line), "%.200s:%u:%u: ", b->file[at->file],
-				     at->line, at->col);
+	b->nerrs++;
+	for (i = b->nmessages; i && is_before(&m.at, &b->message[i - 1].at); i--)
+		;
+	if (i == TOPO_ERRORS)
+		return -EINVAL;
+	if (m.at.line)
+		n = (size_t)snprintf(line, sizeof(line), "%.200s:%u:%u: ", b->file[m.at.file],
+				     m.at.line, m.at.col);
 	va_start(ap, fmt);
 	vsnprintf(line + n, sizeof(line) - n, fmt, ap);
 	va_end(ap);
-	b->nerrs++;
-	n = strlen(line);
-	if (!b->nout && b->nerrs <= TOPO_ERRORS && b->err_len + 1 + n < room) {
-		if (b->err_len)
-			b->err[b->err_len++] = '\n';
-		memcpy(b->err + b->err_len, line, n + 1);
-		b->err_len += n;
+	m.text = strdup(line);
+	if (!m.text)
 		return -EINVAL;
-	}
-	b->nout++;
-	snprintf(b->err + b->err_len, TOPO_ERR - b->err_len, "\nand %u more error%s", b->nout,
-		 b->nout == 1 ? "" : "s");
+	if (b->nmessages == TOPO_ERRORS)
+		free(b->message[--b->nmessages].text);
+	memmove(b->message + i + 1, b->message + i, (b->nmessages - i) * sizeof(m));
+	b->message[i] = m;
+	b->nmessages++;
 	return -EINVAL;
 }
 

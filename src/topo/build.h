@@ -35,9 +35,13 @@ struct topo_alias {
 };
 
 struct topo_build {
-	char *err;            /* the caller's buffer of TOPO_ERR bytes */
-	size_t err_len;       /* of the messages in it */
-	uint32_t nerrs, nout; /* errors, and those that were left out of `err` */
+	char *err;      /* the caller's buffer of TOPO_ERR bytes */
+	uint32_t nerrs; /* errors, also those that do not fit into `err` */
+	struct topo_message {
+		struct topo_where at;
+		char *text;
+	} message[TOPO_ERRORS]; /* the first errors in the order of lines */
+	uint32_t nmessages;
 	struct topo_node *node;
 	struct topo_where *at; /* the place where each node is described */
 	bool *broken; /* its description, or the number of one of its ports, has an error */
@@ -65,7 +69,10 @@ void build_finish(struct topo_build *b);
 
 /* Makes room for one more element after `used`. 0, -ENOMEM. */
 int build_grow(void **p, uint32_t used, uint32_t *room, size_t size);
-/* Adds a line "FILE:LINE:COLUMN: ..." to b->err. Returns -EINVAL. */
+/*
+ * Adds a line "FILE:LINE:COLUMN: ..." to what build_finish() writes to b->err, in the order of
+ * files and lines. Returns -EINVAL.
+ */
 int build_error(struct topo_build *b, const struct topo_where *at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include "util/cleanup.h"
 #include "util/num.h"
+#include "util/suggest.h"
 #include "world/world.h"
 
 #define MAX_DEPTH 9 /* nesting of includes, as in ibsim */
@@ -110,21 +111,22 @@ static int parse_node_comment(struct topo_text *x, struct topo_node *n, bool own
 	int len;
 
 	text_blanks(x);
-	if (*x->p && *x->p != '#')
-		return text_error(x, "unexpected '%.*s' after the name of a node",
-				  (int)strcspn(x->p, " \t"), x->p);
 	nerrs = x->b->nerrs;
+	if (*x->p && *x->p != '#') {
+		text_error(x, "unexpected '%.*s' after the name of a node",
+			   (int)strcspn(x->p, " \t"), x->p);
+		x->p += strcspn(x->p, "#");
+	}
 	desc = find_desc(x, &len);
-	if (x->b->nerrs > nerrs)
-		return -EINVAL;
 	if (len < 0 || (!len && own_name))
 		parse_desc(n, n->id, (int)strlen(n->id));
 	else
 		parse_desc(n, desc, len);
-	if (n->type != TOPO_SWITCH)
-		return 0;
-	n->enhanced_port0 = !!strstr(x->p, "enhanced port 0");
-	return parse_lid_lmc(x, x->end, lid, lmc);
+	if (n->type == TOPO_SWITCH) {
+		n->enhanced_port0 = !!strstr(x->p, "enhanced port 0");
+		parse_lid_lmc(x, x->end, lid, lmc);
+	}
+	return x->b->nerrs > nerrs ? -EINVAL : 0;
 }
 
 /* Set a node's GUIDs and numbers from preceding lines, counted as in ibsim. */
@@ -141,23 +143,40 @@ static void identify(struct topo_parse *p, struct topo_node *n, bool own_name)
 	p->vendor_id = 0;
 }
 
-/* The values of a node's line up to its name. */
+/* After a wrong number of ports: true if the name follows. A single word may be the name itself. */
+static bool after_ports(struct topo_text *x)
+{
+	size_t n = strcspn(x->p, " \t\"");
+	bool is_number = num_digit(*x->p) < 10;
+
+	if (!is_number && n && !x->p[n + strspn(x->p + n, " \t")])
+		return false;
+	x->p += n;
+	return is_number || *x->p;
+}
+
+/* The values of a node's line up to its name. After -EINVAL the cursor is where reading can go on.
+ */
 static int parse_node_head(struct topo_parse *p, struct topo_text *x, struct topo_node *n,
 			   bool *own_name)
 {
 	struct topo_where id_at;
-	uint64_t nports;
+	uint64_t nports = 0;
 	char *name;
 	int r;
 
 	text_blanks(x);
 	r = text_number(x, "the number of ports", 1, TOPO_MAX_PORTS, &nports);
-	if (r)
+	if (r && !after_ports(x))
 		return r;
-	n->nports = (uint32_t)nports;
+	n->nports = r ? 0 : (uint32_t)nports;
 	text_blanks(x);
 	id_at = text_at(x, x->p);
 	name = text_quoted(x, "the node's name");
+	if (!name && *x->p == '"')
+		x->p = x->end; /* where the name ends is not known */
+	else if (!name)
+		text_skip_word(x);
 	if (name && strchr(name, '@')) {
 		build_error(x->b, &id_at, "a node's name has no '@'");
 		return -EINVAL;
@@ -166,6 +185,8 @@ static int parse_node_head(struct topo_parse *p, struct topo_text *x, struct top
 	if (!name)
 		return -EINVAL;
 	strcpy(n->id, name);
+	if (r)
+		return r;
 	*own_name = !guid_of_id(n->id, &n->guid);
 	identify(p, n, *own_name);
 	return 0;
@@ -189,17 +210,20 @@ static int recover_node(struct topo_parse *p, struct topo_text *x, struct topo_n
 	return r;
 }
 
-static int parse_node(struct topo_parse *p, struct topo_text *x, enum topo_type type)
+/* `misspelt`: its keyword is an error, already reported. */
+static int parse_node(struct topo_parse *p, struct topo_text *x, enum topo_type type, bool misspelt)
 {
 	struct topo_where at = text_at(x, x->line);
 	struct topo_node n = {.type = type};
 	struct topo_line *port0;
 	uint32_t lid = 0, lmc = 0;
 	bool own_name = false;
-	int r = parse_node_head(p, x, &n, &own_name);
+	uint32_t nerrs = p->b.nerrs;
+	int r;
 
-	if (!r)
-		r = parse_node_comment(x, &n, own_name, &lid, &lmc);
+	parse_node_head(p, x, &n, &own_name);
+	parse_node_comment(x, &n, own_name, &lid, &lmc);
+	r = misspelt || p->b.nerrs > nerrs ? -EINVAL : 0;
 	if (!r)
 		r = build_node(&p->b, &n, &at);
 	if (r == -EINVAL && recover_node(p, x, &n, &at))
@@ -223,17 +247,17 @@ static int parse_node(struct topo_parse *p, struct topo_text *x, enum topo_type 
 
 static int parse_switch(struct topo_parse *p, struct topo_text *x)
 {
-	return parse_node(p, x, TOPO_SWITCH);
+	return parse_node(p, x, TOPO_SWITCH, false);
 }
 
 static int parse_ca(struct topo_parse *p, struct topo_text *x)
 {
-	return parse_node(p, x, TOPO_CA);
+	return parse_node(p, x, TOPO_CA, false);
 }
 
 static int parse_router(struct topo_parse *p, struct topo_text *x)
 {
-	return parse_node(p, x, TOPO_ROUTER);
+	return parse_node(p, x, TOPO_ROUTER, false);
 }
 
 /* Parse "=0x2c9" or "= 713". */
@@ -503,15 +527,45 @@ static const struct keyword {
 	{"ibwarn:", ignore},
 };
 
-/* A misspelt keyword may have been a node's: it has a name in quotes. */
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+/* Does the text start with this keyword? One that is a word must not be a part of a longer one. */
+static bool is_keyword(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	return !strncmp(text, word, n) &&
+	       (word[strspn(word, LETTERS)] || !text[n] || !strchr(LETTERS "_-", text[n]));
+}
+
+/* A misspelt keyword may have been a node's: the rest of such a line, and its ports, are read. */
 static int parse_unknown(struct topo_parse *p, struct topo_text *x)
 {
+	static const struct {
+		const char *word;
+		enum topo_type type;
+	} nodes[] = {
+		{"Switch", TOPO_SWITCH}, {"Hca", TOPO_CA},    {"Ca", TOPO_CA},
+		{"Router", TOPO_ROUTER}, {"Rt", TOPO_ROUTER},
+	};
 	struct topo_where at = text_at(x, x->line);
 	struct topo_node n = {.type = TOPO_SWITCH};
 	size_t len = strcspn(x->p, " \t=");
+	struct suggest s;
 
-	text_error(x, "'%.*s' does not start a line of a topology", (int)(len > 24 ? 24 : len),
-		   x->p);
+	suggest_begin(&s, x->p, len);
+	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++)
+		if (!keywords[i].word[strspn(keywords[i].word, LETTERS)] &&
+		    keywords[i].parse != ignore)
+			suggest_add(&s, keywords[i].word);
+	text_error(x, "'%.*s' does not start a line of a topology%s%s%s",
+		   (int)(len > 24 ? 24 : len), x->p, s.best ? "; did you mean '" : "",
+		   s.best ? s.best : "", s.best ? "'?" : "");
+	for (size_t i = 0; s.best && i < ARRAY_SIZE(nodes); i++)
+		if (!strcmp(nodes[i].word, s.best)) {
+			x->p += len;
+			return parse_node(p, x, nodes[i].type, true);
+		}
 	if (!memchr(x->p, '"', (size_t)(x->end - x->p)))
 		return -EINVAL;
 	return recover_node(p, x, &n, &at) ? -ENOMEM : -EINVAL;
@@ -527,7 +581,7 @@ static int topo_parse_line(struct topo_parse *p, struct topo_text *x)
 	for (size_t i = 0; i < ARRAY_SIZE(keywords); i++) {
 		const char *word = keywords[i].word;
 
-		if (strncmp(x->p, word, strlen(word)))
+		if (!is_keyword(x->p, word))
 			continue;
 		if (keywords[i].parse != parse_port)
 			x->p += strlen(word);

@@ -29,21 +29,26 @@ int parse_lid_lmc(struct topo_text *x, const char *stop, uint32_t *lid, uint32_t
 	size_t n;
 	int r = 0;
 
-	while (!r && (n = parse_word(x)) && x->p < stop) {
+	while ((n = parse_word(x)) && x->p < stop) {
 		bool is_lid = n == 3 && !strncmp(x->p, "lid", 3);
 		bool is_lmc = n == 3 && !strncmp(x->p, "lmc", 3);
 		uint64_t v;
+		int bad;
 
 		x->p += n;
 		text_blanks(x);
 		if ((!is_lid && !is_lmc) || x->p >= stop || *x->p < '0' || *x->p > '9')
 			continue;
 		if (is_lid) {
-			r = text_number(x, "the LID", 0, TOPO_MAX_LIDS, &v);
+			bad = text_number(x, "the LID", 0, TOPO_MAX_LIDS, &v);
 			*lid = (uint32_t)v;
 		} else {
-			r = text_number(x, "the LMC", 0, MAX_LMC, &v);
+			bad = text_number(x, "the LMC", 0, MAX_LMC, &v);
 			*lmc = (uint32_t)v;
+		}
+		if (bad) {
+			text_skip_word(x);
+			r = bad;
 		}
 	}
 	return r;
@@ -93,10 +98,11 @@ static int parse_comment(struct topo_text *x, struct topo_line *l)
 		x->p = last + 1;
 	else
 		return r;
-	while (!r && (n = parse_word(x))) {
-		r = parse_rate(x, n, l);
-		if (r > 0)
-			return 0;
+	while ((n = parse_word(x))) {
+		int rate = parse_rate(x, n, l);
+
+		if (rate)
+			return rate < 0 ? rate : r;
 		x->p += n;
 	}
 	return r;
@@ -107,6 +113,7 @@ static int parse_options(struct topo_text *x, struct topo_line *l)
 {
 	uint64_t old = 0, ext = 0, v;
 	bool speed = false;
+	int bad = 0;
 
 	for (text_blanks(x); *x->p && *x->p != '#'; text_blanks(x)) {
 		int r = 0;
@@ -122,17 +129,27 @@ static int parse_options(struct topo_text *x, struct topo_line *l)
 			r = text_number(x, "the mask of extended speeds", 0, 31, &ext);
 			speed = true;
 		} else {
-			return text_error(x, "'%.*s' is not an option of a port (w=, s=, e=)",
-					  (int)strcspn(x->p, " \t"), x->p);
+			size_t n = strcspn(x->p, " \t");
+
+			bad = text_error(x, "'%.*s' is not an option of a port (w=, s=, e=)",
+					 (int)n, x->p);
+			/* Words without '=' are one mistake, not one for each word. */
+			if (!memchr(x->p, '=', n)) {
+				x->p += strcspn(x->p, "#");
+				break;
+			}
+			x->p += n;
 		}
 		if (!r && *x->p && !strchr(" \t#", *x->p))
 			r = text_error(x, "unexpected '%.1s' after a number", x->p);
-		if (r)
-			return r;
+		if (r) {
+			bad = r;
+			text_skip_word(x);
+		}
 	}
 	if (speed)
 		l->speeds = parse_speed_masks(old ? old : 7, ext);
-	return 0;
+	return bad;
 }
 
 /* Brackets of `ibnetdiscover -g`: [ext 7]. */
@@ -223,32 +240,48 @@ static int parse_line(struct topo_parse *p, struct topo_text *x)
 	const struct topo_node *n = p->node == TOPO_NONE ? NULL : &p->b.node[p->node];
 	struct topo_where at = text_at(x, x->p);
 	bool is_alias = text_skip(x, "@");
-	struct topo_line *l;
+	struct topo_line *l, unused = {0};
 	uint64_t num, guid = 0;
-	int r;
+	int r, bad;
 
 	if (!n)
 		return text_error(x, "a port's line without a node's line before it");
 	r = parse_bracketed(x, "the port's number", n->nports, &num);
-	if (!r)
-		r = parse_ext(x);
-	if (!r)
-		r = parse_guid(x, &guid);
-	if (r)
-		return r;
-	l = build_line(&p->b, p->node, (uint32_t)num, &at);
+	if (r) {
+		/* The rest of the line is checked, though it is of no port. */
+		x->p += strcspn(x->p, "]\"");
+		if (*x->p != ']')
+			return r;
+		x->p++;
+	}
+	bad = parse_ext(x);
+	if (!bad)
+		bad = parse_guid(x, &guid);
+	if (bad)
+		return bad;
+	l = r ? &unused : build_line(&p->b, p->node, (uint32_t)num, &at);
 	if (!l)
 		return -ENOMEM;
 	l->guid = guid;
 	l->widths = p->widths;
 	l->speeds = p->speeds;
 	text_blanks(x);
-	r = is_alias ? parse_alias(p, x, l) : parse_peer(p, x, l);
-	if (!r)
-		r = parse_options(x, l);
-	if (!r && text_skip(x, "#"))
-		r = parse_comment(x, l);
-	return r;
+	if (is_alias && r)
+		return r;
+	bad = is_alias ? parse_alias(p, x, l) : parse_peer(p, x, l);
+	if (bad == -ENOMEM)
+		return bad;
+	/* Behind a quote without its other, what would be read is not what was meant. */
+	if (bad && *x->p == '"')
+		return bad;
+	if (bad)
+		text_skip_word(x);
+	r = r ? r : bad;
+	bad = parse_options(x, l);
+	r = r ? r : bad;
+	if (text_skip(x, "#"))
+		bad = parse_comment(x, l);
+	return r ? r : bad;
 }
 
 int parse_port(struct topo_parse *p, struct topo_text *x)

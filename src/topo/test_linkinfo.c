@@ -193,7 +193,7 @@ static const struct {
 	 "f:2:21: without LIDs: no line says that port 2 of a node \"a\" has this cable"},
 	/* After a node of another format. */
 	{"Swich 4 \"A\"\n 1 1[  ] ==()==> 2 1[  ] \"b\"\n",
-	 "f:1:1: 'Swich' does not start a line of a topology\n"
+	 "f:1:1: 'Swich' does not start a line of a topology; did you mean 'Switch'?\n"
 	 "f:2:2: a port's line without the heading of its node (Switch: GUID NAME:, CA: NAME:) "
 	 "before "
 	 "it"},

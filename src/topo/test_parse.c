@@ -291,7 +291,16 @@ static const struct {
 } bad[] = {
 	{"", "f: there are no nodes"},
 	{"# only this\n", "f: there are no nodes"},
-	{"Swich 4 \"A\"\n", "f:1:1: 'Swich' does not start a line of a topology"},
+	{"Swich 4 \"A\"\n",
+	 "f:1:1: 'Swich' does not start a line of a topology; did you mean 'Switch'?"},
+	{"Cax 1 \"A\"\n", "f:1:1: 'Cax' does not start a line of a topology; did you mean 'Ca'?"},
+	{"widths=3\n",
+	 "f:1:1: 'widths' does not start a line of a topology; did you mean 'width'?"},
+	{"Switches 4 \"A\"\n",
+	 "f:1:1: 'Switches' does not start a line of a topology; did you mean 'Switch'?"},
+	{"Ca-1 \"A\"\n", "f:1:1: 'Ca-1' does not start a line of a topology"},
+	{"include_b \"b\"\n",
+	 "f:1:1: 'include_b' does not start a line of a topology; did you mean 'include'?"},
 	{"\n  blah=3", "f:2:3: 'blah' does not start a line of a topology"},
 	{"Switch \"A\"\n", "f:1:8: the number of ports is missing"},
 	{"Switch 0 \"A\"\n", "f:1:8: the number of ports is 0: it must be from 1 to 254"},
@@ -397,12 +406,12 @@ static const struct {
 	 "\"C\"\n[1] \"A\"[2]\nCa 1 \"D\"\n[1] \"A\"[4]\nblah\n",
 	 "f:3:9: 'q=1' is not an option of a port (w=, s=, e=)\n"
 	 "f:4:2: the port's number is 9: it must be from 1 to 4\n"
-	 "f:12:1: 'blah' does not start a line of a topology\n"
-	 "f:5:5: there is no node \"E\""},
+	 "f:5:5: there is no node \"E\"\n"
+	 "f:12:1: 'blah' does not start a line of a topology"},
 	/* a node's line: the lines of its ports are read, its neighbours find it */
 	{"Swich 4 \"A\"\n[1] \"B\"\n[2] B\nCa 9 \"B\"\n[1] \"A\"[1]\nCa x \"C\"\n[1] \"A\"[3]\nCa "
 	 "1\n[1] \"A\"[4]\n",
-	 "f:1:1: 'Swich' does not start a line of a topology\n"
+	 "f:1:1: 'Swich' does not start a line of a topology; did you mean 'Switch'?\n"
 	 "f:3:5: the name of the other end in quotes is missing\n"
 	 "f:4:1: \"B\" has 9 ports: an adapter has at most 4\n"
 	 "f:6:4: the number of ports is missing\n"
@@ -412,8 +421,8 @@ static const struct {
 	 "f:1:6: the node's name in quotes is missing"},
 	{"Ca 1 \"A\"\nCa 1 \"A\"\n[1] \"S\"\nSwitch 2 \"S\"\n[1] \"A\"\n[2] \"X\"\nx\n",
 	 "f:2:1: node \"A\" is already defined (line 1)\n"
-	 "f:7:1: 'x' does not start a line of a topology\n"
-	 "f:6:5: there is no node \"X\""},
+	 "f:6:5: there is no node \"X\"\n"
+	 "f:7:1: 'x' does not start a line of a topology"},
 	/* a missing node once, both ends of a cable once */
 	{"Switch 4 \"A\"\n[1] \"X\"\n[2] \"X\"[2]\n[3] \"B\" w=1\n[4] \"C\"\nCa 1 \"B\"\n[1] "
 	 "\"A\"[3] w=2\nCa 1 "
@@ -433,6 +442,30 @@ static const struct {
 	 "f:1:8: '=' is missing\n"
 	 "f:3:5: the port's number is 2: it must be from 1 to 1\n"
 	 "f:4:7: 'e' is not a link layer (ib, eth)"},
+	/* each independent mistake of one line */
+	{"Swich 300 A lid\n",
+	 "f:1:1: 'Swich' does not start a line of a topology; did you mean 'Switch'?\n"
+	 "f:1:7: the number of ports is 300: it must be from 1 to 254\n"
+	 "f:1:11: the node's name in quotes is missing\n"
+	 "f:1:13: unexpected 'lid' after the name of a node"},
+	{"Switch x \"A\" # \"a\" base port 0 lid 99999 lmc 9\n",
+	 "f:1:8: the number of ports is missing\n"
+	 "f:1:36: the LID is 99999: it must be from 0 to 49151\n"
+	 "f:1:46: the LMC is 9: it must be from 0 to 7"},
+	{"Ca 1 \"B\"\n[2] B w=99 q=1 s=9 # lid 99999 lmc 8 \"A\" 4xfoo\n",
+	 "f:2:2: the port's number is 2: it must be from 1 to 1\n"
+	 "f:2:5: the name of the other end in quotes is missing\n"
+	 "f:2:9: the mask of widths is 99: it must be from 1 to 31\n"
+	 "f:2:12: 'q=1' is not an option of a port (w=, s=, e=)\n"
+	 "f:2:18: the mask of speeds is 9: it must be from 0 to 7\n"
+	 "f:2:26: the LID is 99999: it must be from 0 to 49151\n"
+	 "f:2:36: the LMC is 8: it must be from 0 to 7"},
+	/* and not what only follows from another */
+	{"Ca 2 \"A\"\n[1] \"B w=2\n[1 \"B\"[1]\n[1](x \"B\"\n[2] \"A\" that is not known\n",
+	 "f:2:5: the quote after the name of the other end is missing\n"
+	 "f:3:3: ']' is missing after the port's number\n"
+	 "f:4:5: the port's GUID is missing\n"
+	 "f:5:9: 'that' is not an option of a port (w=, s=, e=)"},
 	{"{ XX\n{ CA x\n",
 	 "f:1:3: 'XX' is not a type of node (CA, SW, Rt)\nf:2:6: 'Ports:' is missing"},
 };

@@ -40,6 +40,11 @@ bool text_skip(struct topo_text *x, const char *word)
 	return true;
 }
 
+void text_skip_word(struct topo_text *x)
+{
+	x->p += strcspn(x->p, " \t");
+}
+
 static int digits(struct topo_text *x, const char *what, unsigned int base, uint64_t *v)
 {
 	const char *start = x->p;

@@ -26,6 +26,8 @@ bool text_skip(struct topo_text *x, const char *word);
  */
 int text_number(struct topo_text *x, const char *what, uint64_t min, uint64_t max, uint64_t *v);
 int text_hex(struct topo_text *x, const char *what, uint64_t *v);
+/* After an error: move the cursor past the word, so that the rest of the line can be checked. */
+void text_skip_word(struct topo_text *x);
 /* "..." in quotes: zero-terminated in place. NULL after an error. */
 char *text_quoted(struct topo_text *x, const char *what);
 

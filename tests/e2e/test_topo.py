@@ -151,8 +151,8 @@ class Written(Case):
                                capture_output=True, errors='replace', timeout=TIMEOUT)
             self.assertEqual(r.returncode, 2)
             self.assertEqual(r.stderr, ''.join(f'softhca: {verb}: <stdin>:{e}\n' for e in (
-                "3:2: the port's number is 9: it must be from 1 to 4", "4:1: 'foo' does not start a line of a topology",
-                '2:5: there is no node "B"')))
+                '2:5: there is no node "B"', "3:2: the port's number is 9: it must be from 1 to 4",
+                "4:1: 'foo' does not start a line of a topology")))
 
     def test_refused(self):
         for args, why in ((['ring:x'], 'ring:N[:HCAS]'), (['/nowhere'], 'No such file'),

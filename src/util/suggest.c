@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Owns the guess at a misspelt name. The parsers of commands and options call it. */
-#include "cli/suggest.h"
+#include "util/suggest.h"
 
 #include <string.h>
 
