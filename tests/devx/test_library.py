@@ -71,6 +71,30 @@ class Library(unittest.TestCase):
             self.assertIn(f'.Xr {name[:-2]} 3', see)
             self.assertIn(f"'man/{name}'", installed)
 
+    def prm_builds(self, place, flags):
+        code = os.path.join(place, 'prm.c')
+        with open(code, 'w', encoding='utf-8') as f:
+            f.write('#include <softhca/prm.h>\nint main(void) { return PRM_OP_CREATE_CQ != 0x400; }\n')
+        exe = os.path.join(place, 'prm')
+        sh('gcc', code, '-o', exe, *flags)
+        sh(exe)
+
+    def test_a_program_builds_from_the_build_directory(self):
+        """With each NAME-uninstalled.pc, which pkg-config prefers where it finds it."""
+        place = os.path.join(BUILD, 'meson-uninstalled')
+        env = dict(os.environ, PKG_CONFIG_PATH=place)
+        known = {'libdevx-uninstalled.pc', 'softhca-prm-uninstalled.pc'}
+        self.assertEqual({os.path.basename(f) for f in glob.glob(place + '/*.pc')}, known)
+        with tempfile.TemporaryDirectory() as root:
+            self.prm_builds(root, sh('pkg-config', '--cflags', '--libs', 'softhca-prm', env=env).split())
+            if 'san.' in sh('ldd', LIB):
+                self.skipTest('a sanitized library')
+            flags = sh('pkg-config', '--cflags', '--libs', 'libdevx', env=env).split()
+            exe = os.path.join(root, 'shared')
+            sh('gcc', os.path.join(TOP, 'examples', 'devx_send.c'), '-o', exe, *flags,
+               '-Wl,-rpath,' + os.path.dirname(LIB))
+            self.assertIn('bytes received', sh(SOFTHCA, 'run', '--', exe))
+
     def test_a_program_builds_from_what_is_installed(self):
         if 'san.' in sh('ldd', LIB):
             self.skipTest('a sanitized library')
@@ -94,6 +118,8 @@ class Library(unittest.TestCase):
                 self.assertNotRegex(libs, 'ibverbs|mlx5|libnl')
                 self.assertEqual('libdevx' in libs, name == 'shared')
                 self.assertIn('bytes received', sh(SOFTHCA, 'run', '--', exe))
+            prm = sh('pkg-config', '--cflags', '--libs', 'softhca-prm', env=env).split()
+            self.prm_builds(root, prm)
             exe = os.path.join(root, 'stock')
             sh('gcc', found['devx_send.c'], '-o', exe, '-lmlx5', '-libverbs')
             self.assertNotIn('libdevx', sh('ldd', exe))
