@@ -423,7 +423,9 @@ static void put_key(struct cause_text *t, const struct seg *s, bool is_remote)
 	else if (!mk || !atomic_load(&mk->valid))
 		cause_put(t, "there is no such key");
 	else if (mk->key != n->key)
-		cause_put(t, "there is no such key (0x%x has its index)", mk->key);
+		cause_put(t,
+			  "there is no such key (key 0x%x has this index, but another last byte)",
+			  mk->key);
 	else if (mk->pdn != n->pdn)
 		cause_put(t, "the key is of PD 0x%x, the QP of PD 0x%x", mk->pdn, n->pdn);
 	else if (mk->qpn != 0xffffff && mk->qpn != n->qpn)

@@ -391,5 +391,9 @@ bool uv_modify_qp_is_ok(uint32_t cur, uint32_t next, uint32_t type, uint32_t mas
 /* If it is not: what is missing, or surplus, in words. */
 void uv_modify_qp_why(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask, char *buf,
 		      size_t size);
+#define UV_QP_MASK_TEXT 384
+/* "STATE|PKEY_INDEX"; bits without a name in hexadecimal. */
+void uv_qp_mask_text(uint32_t mask, char *buf, size_t size);
+const char *uv_qp_state_name(uint32_t state);
 
 #endif

@@ -173,7 +173,8 @@ static void put(struct text *t, const char *before, const char *word)
 		t->n += fmt(t->buf + t->n, t->size - t->n, "%s%s", before, word);
 }
 
-static void put_attrs(struct text *t, uint32_t mask)
+/* `sep`: before the first; `next`: before each further one. */
+static void put_attrs(struct text *t, uint32_t mask, const char *sep, const char *next)
 {
 #define ATTR(name)                   \
 	{                            \
@@ -207,16 +208,29 @@ static void put_attrs(struct text *t, uint32_t mask)
 		ATTR(RATE_LIMIT),
 	};
 #undef ATTR
-	const char *sep = " ";
+	char rest[16];
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (mask & names[i].bit) {
 			put(t, sep, names[i].name);
-			sep = ", ";
+			sep = next;
+			mask &= ~names[i].bit;
 		}
+	if (mask) {
+		fmt(rest, sizeof(rest), "0x%x", mask);
+		put(t, sep, rest);
+	}
 }
 
-static const char *state_name(uint32_t state)
+void uv_qp_mask_text(uint32_t mask, char *buf, size_t size)
+{
+	struct text t = {buf, size, 0};
+
+	buf[0] = '\0';
+	put_attrs(&t, mask, "", "|");
+}
+
+const char *uv_qp_state_name(uint32_t state)
 {
 	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};
 
@@ -229,7 +243,7 @@ static void put_targets(struct text *t, uint32_t cur)
 
 	for (uint32_t next = 0; next <= IBV_QPS_ERR; next++)
 		if (find(cur, next) || ends(cur, next)) {
-			put(t, sep, state_name(next));
+			put(t, sep, uv_qp_state_name(next));
 			sep = ", ";
 		}
 }
@@ -243,8 +257,8 @@ void uv_modify_qp_why(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask,
 	uint32_t must = 0, may = IBV_QP_STATE;
 	int col = column(type);
 
-	put(&t, state_name(cur), " to ");
-	put(&t, state_name(next), "");
+	put(&t, uv_qp_state_name(cur), " to ");
+	put(&t, uv_qp_state_name(next), "");
 	if (col >= 0) {
 		put(&t, " of type ", types[col]);
 		must = tr ? tr->must[col] : 0;
@@ -257,11 +271,11 @@ void uv_modify_qp_why(uint32_t cur, uint32_t next, uint32_t type, uint32_t mask,
 	}
 	if (must & ~mask) {
 		put(&t, ": attr_mask lacks", "");
-		put_attrs(&t, must & ~mask);
+		put_attrs(&t, must & ~mask, " ", ", ");
 	}
 	if (mask & ~may) {
 		put(&t, must & ~mask ? "; it must not have" : ": attr_mask must not have", "");
-		put_attrs(&t, mask & ~may);
+		put_attrs(&t, mask & ~may, " ", ", ");
 	}
 	if (mask & CUR && cur != S(RTR) && cur != S(RTS) && cur != S(SQD) && cur != S(SQE))
 		put(&t, ": CUR_STATE is for RTR, RTS, SQD and SQE", "");

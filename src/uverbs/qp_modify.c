@@ -201,7 +201,13 @@ static int change(struct uv_bundle *b, struct uv_qp *qp, struct ib_uverbs_modify
 	m.cur_state = m.mask & IBV_QP_CUR_STATE ? c->cur_qp_state : qp->state;
 	m.new_state = m.mask & IBV_QP_STATE ? c->qp_state : m.cur_state;
 	fill(c, &m.attr);
-	UV_TRACE(b, "qpn 0x%x from state %u to %u", qp->qpn, m.cur_state, m.new_state);
+	if (b->trace) {
+		char attrs[UV_QP_MASK_TEXT];
+
+		uv_qp_mask_text(c->attr_mask, attrs, sizeof(attrs));
+		UV_TRACE(b, "qpn 0x%x %s to %s, attr_mask %s", qp->qpn,
+			 uv_qp_state_name(m.cur_state), uv_qp_state_name(m.new_state), attrs);
+	}
 	r = resolve(qp, &m);
 	if (!r)
 		r = b->file->api->driver->modify_qp(qp, &m, &b->udata);

@@ -539,7 +539,7 @@ int uv_refuse_frame(const char *what, const struct ib_uverbs_ioctl_hdr *h, size_
 
 void uv_b_trace(struct uv_bundle *b, const char *f, ...)
 {
-	char text[256];
+	char text[512]; /* the names of every bit of a mask, too */
 	va_list ap;
 
 	va_start(ap, f);

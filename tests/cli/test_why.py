@@ -165,7 +165,7 @@ no(qp.modify, attr, e.IBV_QP_STATE | e.IBV_QP_PORT | e.IBV_QP_PKEY_INDEX | e.IBV
             self.assertIn(rule, text)
         self.assertIn('node_guid=0x5a17ca0300010000', text)
         self.assertRegex(text, r'INVOKE_WRITE\(command=MODIFY_QP, WRITE_CMD=0x1a, CORE_IN=\{.*attr_mask=1, '
-                         r'qp_state=3.*\}, note=qpn 0x40 from state 0 to 3\) = EINVAL')
+                         r'qp_state=3.*\}, note=qpn 0x40 RESET to RTS, attr_mask STATE\) = EINVAL')
 
     def test_on_a_fabric_that_is_up(self):
         self.ok('up', 'lab')
@@ -358,7 +358,7 @@ while not cq.poll()[0]: pass
         self.assertRegex(lines[-1], r'^cqe: send error\(cqn=1, qpn=0x40, wqe_counter=0, '
                          r'send_opcode=SEND\(0xa\), syndrome=LOCAL_PROT\(0x4\), vendor_err=0x52\): '
                          r'lkey is unknown, or of another PD or QP: lkey 0x1001, 64 bytes at (ADDR|0x[0-9a-f]+): '
-                         r'there is no such key \(0x1000 has its index\)$')
+                         r'there is no such key \(key 0x1000 has this index, but another last byte\)$')
 
     def test_many_processes_write_whole_lines(self):
         cmd = ' & '.join([DEVX_SEND + ' >/dev/null'] * 4) + ' & wait'
