@@ -57,6 +57,7 @@ struct top_qp {
 /* Why something has failed (hw/told.h). */
 struct top_cause {
 	uint64_t n;
+	bool is_error; /* objects that were left are none */
 	char text[HW_TOLD_TEXT + 16];
 };
 

@@ -186,6 +186,7 @@ static bool read_causes(const struct seg *s, struct top_sample *out)
 			out->causes = c;
 			c += out->ncauses++;
 			c->n = atomic_load(&e->n);
+			c->is_error = e->kind != HW_TOLD_LEFT;
 			snprintf(c->text, sizeof(c->text), "%s: %s", hw_told_words[e->kind],
 				 e->text);
 		}

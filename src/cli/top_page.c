@@ -157,8 +157,19 @@ static bool put_causes(struct top_page *p, const struct top_sample *t)
 	for (size_t i = from; ok && i < t->ncauses; i++) {
 		const struct top_cause *c = &t->causes[i];
 
+		if (!c->is_error)
+			continue;
 		ok = c->n == 1 ? put(p, TOP_BAD, "  %s", c->text)
 			       : put(p, TOP_BAD, "  %" PRIu64 " x %s", c->n, c->text);
+	}
+	/* Below the errors, and not among them: a program may end so. */
+	for (size_t i = from; ok && i < t->ncauses; i++) {
+		const struct top_cause *c = &t->causes[i];
+
+		if (c->is_error)
+			continue;
+		ok = c->n == 1 ? put(p, TOP_PLAIN, "%s", c->text)
+			       : put(p, TOP_PLAIN, "%" PRIu64 " x %s", c->n, c->text);
 	}
 	return ok;
 }

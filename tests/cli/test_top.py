@@ -150,6 +150,15 @@ class Batch(Top):
         self.assertIn('errors: WR_FLUSH 1\n', text)
         self.assertEqual([int(x, 16) for x in re.findall(r'^(0x\w+) ', text, re.M)][:2], [err, waits])
 
+    def test_what_is_left_is_no_error(self):
+        """Not indented below the errors, of which there are none."""
+        self.up()
+        code = STATES[:STATES.index('def qp')] + 'import os; os._exit(0)'
+        self.softhca('run', '--fabric', 'lab', '--', '/usr/bin/python3', '-c', code)
+        lines = self.softhca('top', '-b', '-n1', '-d', '0.01').stdout.splitlines()
+        at = lines.index('errors: none')
+        self.assertRegex(lines[at + 1], r'^left: \S+ closed its device with .*1 PD')
+
     def test_a_name_that_no_terminal_could_show(self):
         self.up()
         self.states("open('/proc/self/comm', 'wb').write(b'a\\33[1m\\xff')\n" + STATES)
