@@ -59,6 +59,8 @@ static const struct kind {
 	[EXPLAIN_OPENSM] = {"OpenSM error"},
 	[EXPLAIN_FIELD] = {"field"},
 	[EXPLAIN_LAYOUT] = {"layout"},
+	[EXPLAIN_ATTR] = {"QP attribute"},
+	[EXPLAIN_TERM] = {"term"},
 	[EXPLAIN_CAUSE] = {"cause"},
 };
 
@@ -68,7 +70,7 @@ struct json_object *explain_meaning(struct json_object *list, enum explain_kind 
 	struct json_object *o = json_object_new_object();
 
 	explain_put(o, "kind", kinds[kind].name);
-	if (kind != EXPLAIN_CAUSE)
+	if (kind != EXPLAIN_CAUSE && kind != EXPLAIN_TERM)
 		explain_put_number(o, "value", value, kinds[kind].decimal);
 	explain_put(o, "name", name);
 	json_object_array_add(list, o);
@@ -398,7 +400,8 @@ void explain_print_one(struct json_object *o, const char *indent)
 
 	printf("%s%s %s", indent, json_object_get_string(json_object_object_get(o, "kind")),
 	       json_object_get_string(json_object_object_get(o, "name")));
-	if (value)
+	/* A failed call's 0: the line does not tell the errno. */
+	if (value && (json_object_get_uint64(value) || !json_object_object_get(o, "error")))
 		printf(json_object_get_userdata(value) == decimal ? " (%llu)" : " (0x%llx)",
 		       (unsigned long long)json_object_get_uint64(value));
 	putchar('\n');

@@ -34,6 +34,8 @@ enum explain_kind {
 	EXPLAIN_OPENSM,
 	EXPLAIN_FIELD,
 	EXPLAIN_LAYOUT,
+	EXPLAIN_ATTR,  /* of ibv_modify_qp(): a bit of attr_mask */
+	EXPLAIN_TERM,  /* a word of messages; it has no number */
 	EXPLAIN_CAUSE, /* words of softhca's traces and summaries; it has no number */
 };
 
@@ -112,6 +114,13 @@ struct explain_told {
 	const char *means, *next;
 	bool has_causes; /* those of ENG_CAUSES belong to it */
 };
+struct explain_attr {
+	uint32_t bit; /* enum ibv_qp_attr_mask */
+	const char *name, *means;
+};
+struct explain_term {
+	const char *word, *means, *next;
+};
 struct explain_errno {
 	int err;
 	const char *where; /* the calls */
@@ -123,5 +132,7 @@ extern const struct explain_cqe explain_cqes[];
 extern const struct explain_wc explain_wcs[];
 extern const struct explain_errno explain_errnos[];
 extern const struct explain_told explain_tolds[];
+extern const struct explain_attr explain_attrs[];
+extern const struct explain_term explain_terms[];
 
 #endif

@@ -266,3 +266,41 @@ const struct explain_told explain_tolds[] = {
 	 "the kernel destroys them; destroy QPs, then CQs and MRs, then the PD", false},
 	{NULL, NULL, NULL, false},
 };
+
+#define ATTR(name) IBV_QP_##name, #name
+const struct explain_attr explain_attrs[] = {
+	{ATTR(STATE), "qp_state: the state to change to"},
+	{ATTR(CUR_STATE), "cur_qp_state: the state that the program takes the QP to be in"},
+	{ATTR(EN_SQD_ASYNC_NOTIFY), "en_sqd_async_notify: report by an event when SQD is drained"},
+	{ATTR(ACCESS_FLAGS), "qp_access_flags: which operations the other end may do here"},
+	{ATTR(PKEY_INDEX), "pkey_index: the entry of the port's P_Key table that is used"},
+	{ATTR(PORT), "port_num: the port, from 1"},
+	{ATTR(QKEY), "qkey: datagrams to this QP must have this Q_Key"},
+	{ATTR(AV), "ah_attr: the path to the other end (LID or GID, SL, port)"},
+	{ATTR(PATH_MTU), "path_mtu: the payload of a packet (enum ibv_mtu), the same at both ends"},
+	{ATTR(TIMEOUT), "timeout: wait 4.096 us * 2^timeout for an ACK; 0: for ever"},
+	{ATTR(RETRY_CNT), "retry_cnt: how often to send again without an ACK, 0 to 7"},
+	{ATTR(RNR_RETRY), "rnr_retry: how often to send again when the other end has no receive "
+			  "posted; 7: for ever"},
+	{ATTR(RQ_PSN), "rq_psn: the first PSN that is expected; sq_psn of the other end"},
+	{ATTR(MAX_QP_RD_ATOMIC), "max_rd_atomic: READs and atomics of this QP in flight"},
+	{ATTR(ALT_PATH), "alt_ah_attr and others: the path for automatic path migration"},
+	{ATTR(MIN_RNR_TIMER), "min_rnr_timer: the code of the time that senders wait when this QP "
+			      "has no receive posted (1: 0.01 ms, 12: 0.64 ms, 0: 655.36 ms)"},
+	{ATTR(SQ_PSN), "sq_psn: the first PSN that is sent; rq_psn of the other end"},
+	{ATTR(MAX_DEST_RD_ATOMIC), "max_dest_rd_atomic: READs and atomics of the other end in "
+				   "flight here"},
+	{ATTR(PATH_MIG_STATE), "path_mig_state: the state of automatic path migration"},
+	{ATTR(CAP), "cap: sizes of the queues; a QP of mlx5 does not change them"},
+	{ATTR(DEST_QPN), "dest_qp_num: the QPN of the other end"},
+	{ATTR(RATE_LIMIT), "rate_limit: the rate of a raw packet QP, in kb/s"},
+	{0, NULL, NULL},
+};
+
+const struct explain_term explain_terms[] = {
+	{"vendor_err",
+	 "the adapter's own number in a completion with error (struct ibv_wc), finer than the "
+	 "status; its meanings are not published",
+	 "softhca explain 0xNN for a number; softhca decode for a log with it"},
+	{NULL, NULL, NULL},
+};

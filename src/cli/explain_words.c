@@ -163,6 +163,37 @@ static int explain_cause(struct json_object *list, const char *word)
 	return found;
 }
 
+/* ---- attributes of QPs, terms */
+
+static int explain_attr_or_term(struct json_object *list, const char *word)
+{
+	const char *name = strncasecmp(word, "IBV_QP_", 7) ? word : word + 7;
+	struct json_object *o;
+	int found = 0;
+	char full[64];
+
+	for (const struct explain_attr *a = explain_attrs; a->means; a++) {
+		if (strcasecmp(a->name, name))
+			continue;
+		snprintf(full, sizeof(full), "IBV_QP_%s", a->name);
+		o = explain_meaning(list, EXPLAIN_ATTR, a->bit, full);
+		explain_put(o, "means", a->means);
+		explain_put(o, "next",
+			    "man ibv_modify_qp: which transitions need it; a refused "
+			    "one names what attr_mask lacks (softhca trace -Z)");
+		found++;
+	}
+	for (const struct explain_term *t = explain_terms; t->means; t++) {
+		if (strcasecmp(t->word, word))
+			continue;
+		o = explain_meaning(list, EXPLAIN_TERM, 0, t->word);
+		explain_put(o, "means", t->means);
+		explain_put(o, "next", t->next);
+		found++;
+	}
+	return found;
+}
+
 /* ---- texts */
 
 int explain_word(struct json_object *list, const char *word)
@@ -188,7 +219,7 @@ int explain_word(struct json_object *list, const char *word)
 	for (unsigned int i = 0; fw_refusal_at(i); i++)
 		if (!strcasecmp(fw_refusal_at(i)->field, word) && strchr(word, '.'))
 			return found;
-	found += explain_cause(list, word);
+	found += explain_cause(list, word) + explain_attr_or_term(list, word);
 	return *word ? found + by_field(list, word) : found;
 }
 
@@ -237,6 +268,10 @@ void explain_each_word(void (*f)(void *ctx, const char *kind, const char *word),
 		f(ctx, "cause", eng_cause_at(i)->name);
 	for (const struct explain_told *t = explain_tolds; t->word; t++)
 		f(ctx, "cause", t->word);
+	for (const struct explain_attr *a = explain_attrs; a->means; a++)
+		f(ctx, "QP attribute", a->name);
+	for (const struct explain_term *t = explain_terms; t->means; t++)
+		f(ctx, "term", t->word);
 	for (size_t n = 0; prm_opcode_at(n, &op); n++)
 		f(ctx, "command opcode", fw_opcode_name(op));
 	for (const struct layout *const *l = prm_layouts; *l; l++)

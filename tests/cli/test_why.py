@@ -590,6 +590,22 @@ class Explain(Why):
                 ('0xd61c0b', 'card syndrome', 'CREATE_SQ')):
             self.assertEqual(self.names(word, kind), [name], word)
 
+    def test_attributes_of_a_qp(self):
+        with open('/usr/include/infiniband/verbs.h', encoding='utf-8') as f:
+            names = set(re.findall(r'^\s+IBV_QP_(\w+)\s*= 1 <<', f.read(), re.M))
+        known = {'STATE', 'MIN_RNR_TIMER', 'RATE_LIMIT'}
+        self.assertEqual(names & known, known)
+        for name in names - {x for x in names if x.startswith(('CREATE_', 'EX_', 'INIT_', 'OPEN_'))}:
+            for word in name, 'IBV_QP_' + name:
+                self.assertEqual(self.names(word, 'QP attribute'), ['IBV_QP_' + name], word)
+        self.assertEqual(self.names('vendor_err', 'term'), ['vendor_err'])
+
+    def test_a_call_without_an_errno_has_no_number(self):
+        text = 'non-zero status: 22 ibv_modify_qp failed'
+        self.assertRegex(self.ok('explain', text), r'^failed call ibv_modify_qp \(22\)\n')
+        for text in ('Failed to modify QP 59 to RTR', 'Call to ibv_reg_mr failed'):
+            self.assertRegex(self.ok('explain', text), r'(?s)^failed call ibv_\w+\n.*the line does not tell the errno')
+
     def test_a_whole_message(self):
         for text, kind, name in (
                 ('Call to ibv_modify_qp failed with error Connection timed out', 'failed call', 'ibv_modify_qp'),
