@@ -29,6 +29,9 @@ enum hw_setting {
 	HW_SET_NETLINK,   /* enum hw_has: NETLINK_RDMA */
 	HW_SET_RDMA_CM,   /* enum hw_has: /dev/infiniband/rdma_cm */
 	HW_SET_DEV_OWNER, /* enum hw_dev_owner */
+	HW_SET_LMC,       /* of adapters' ports */
+	HW_SET_LIDS,      /* the first LID that the built-in manager gives */
+	HW_SET_SM_AT,     /* enum hw_sm_at */
 	HW_SETTINGS
 };
 

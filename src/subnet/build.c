@@ -77,7 +77,7 @@ static void pkeys_fill(const struct seg *s, struct hw_port *p, enum topo_type ty
 		[HW_PKEYS_DEFAULT] = {0xffff},
 		[HW_PKEYS_SHIFTED] = {HW_PKEY_FULL, 0xffff},
 		[HW_PKEYS_LIMITED] = {0x7fff, HW_PKEY_FULL},
-		[HW_PKEYS_NO_DEFAULT] = {0, HW_PKEY_FULL},
+		[HW_PKEYS_NO_DEFAULT] = {HW_PKEY_FULL, 0x7fff},
 	};
 	uint32_t like = type == TOPO_CA && p->link == HW_LINK_IB ? hw_setting(s, HW_SET_PKEYS) : 0;
 
@@ -118,6 +118,8 @@ static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node
 		p->node = node_idx;
 		port_fill(p, &t->port[num], o);
 		p->link = link_of(t, o);
+		if (t->type == TOPO_CA && !p->lid)
+			p->lmc = hw_setting(s, HW_SET_LMC);
 		pkeys_fill(s, p, t->type);
 	}
 	return 0;

@@ -94,7 +94,7 @@ static uint16_t sa_path_pkey_of(const struct sa_call *c, const struct hw_port *a
 
 	if (!sa_has(c, PR_PKEY))
 		return sa_shared_pkey(a, b);
-	return hw_port_has_pkey(a, pkey) && hw_port_has_pkey(b, pkey) ? pkey : 0;
+	return sa_share_pkey(a, b, pkey) ? pkey : 0;
 }
 
 static void put_common(uint8_t *r, const struct way *w, uint32_t life, uint16_t pkey)

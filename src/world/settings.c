@@ -29,7 +29,12 @@ static const struct {
 	[HW_SET_NETLINK] = {"netlink-rdma", {HAS}},
 	[HW_SET_RDMA_CM] = {"rdma_cm", {HAS}},
 	[HW_SET_DEV_OWNER] = {"device-files", {"mode 0666", "mode 0600, of root"}},
-	[HW_SET_PKEYS] = {"pkeys", {"0xffff", "0x8001, 0xffff", "0x7fff, 0x8001", "none, 0x8001"}},
+	[HW_SET_PKEYS] = {"pkeys",
+			  {"0xffff", "0x8001, 0xffff", "0x7fff, 0x8001", "0x8001, 0x7fff"}},
+	[HW_SET_LMC] = {"lmc", {NULL}},
+	[HW_SET_LIDS] = {"first-lid", {NULL}},
+	[HW_SET_SM_AT] = {"subnet-manager",
+			  {"at the first adapter", "at a switch", "at the last adapter"}},
 };
 
 const char *world_setting(enum hw_setting what)
