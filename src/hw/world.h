@@ -30,6 +30,12 @@ enum hw_dev_owner { HW_DEV_USERS, HW_DEV_ROOT };
 /* The port of the built-in subnet manager: the first adapter's, or another node's. */
 enum hw_sm_at { HW_SM_AT_FIRST, HW_SM_AT_SWITCH, HW_SM_AT_LAST };
 
+/* Addresses that interfaces have beside the link-local one without being given any. */
+enum hw_addrs_like { HW_ADDRS_IP4, HW_ADDRS_NONE, HW_ADDRS_IP6 };
+
+/* Ports without a cable. */
+enum hw_dark { HW_DARK_NONE, HW_DARK_FIRST_HCA, HW_DARK_FIRST_PORT };
+
 static inline uint32_t hw_setting(const struct seg *s, enum hw_setting what)
 {
 	return fab_subnet(s)->world.value[what];

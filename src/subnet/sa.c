@@ -223,12 +223,3 @@ uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b)
 				return a->pkey[i] | b->pkey[k];
 	return 0;
 }
-
-bool sa_share_pkey(const struct hw_port *a, const struct hw_port *b, uint16_t pkey)
-{
-	for (uint32_t i = 0; i < HW_PKEYS; i++)
-		for (uint32_t k = 0; k < HW_PKEYS && ib_pkey_same(pkey, a->pkey[i]); k++)
-			if (ib_pkey_match(a->pkey[i], b->pkey[k]))
-				return true;
-	return false;
-}

@@ -109,8 +109,6 @@ uint32_t sa_port_rate(const struct hw_port *p);
 bool sa_selected(uint32_t selector, uint32_t want, uint32_t have, uint32_t (*value)(uint32_t));
 /* Do both have a common partition, at least one as a full member? Returns its P_Key, or 0. */
 uint16_t sa_shared_pkey(const struct hw_port *a, const struct hw_port *b);
-/* Can they talk in this partition: is one of them a full member of it? */
-bool sa_share_pkey(const struct hw_port *a, const struct hw_port *b, uint16_t pkey);
 /* Does the port's table have the partition? */
 
 /* Under the subnet's lock, whose holder has died: drop the holder's unfinished record. */

@@ -456,8 +456,12 @@ static int partition_group(struct seg *s, uint32_t index, uint16_t pkey, uint32_
 
 int fab_ipoib_group(struct seg *s, uint32_t max_mtu)
 {
-	int r = partition_group(s, 1, 0xffff, max_mtu);
+	uint32_t least = hw_setting(s, HW_SET_MTU);
+	int r;
 
+	if (least && least < max_mtu)
+		max_mtu = least;
+	r = partition_group(s, 1, 0xffff, max_mtu);
 	return r || !hw_setting(s, HW_SET_PKEYS) ? r : partition_group(s, 2, HW_PKEY_FULL, max_mtu);
 }
 

@@ -35,6 +35,13 @@ static const struct {
 	[HW_SET_LIDS] = {"first-lid", {NULL}},
 	[HW_SET_SM_AT] = {"subnet-manager",
 			  {"at the first adapter", "at a switch", "at the last adapter"}},
+	[HW_SET_GRH] = {"grh", {"optional", "required"}},
+	[HW_SET_ADDRS] = {"addresses", {"IPv4", "link-local only", "IPv6 only"}},
+	[HW_SET_GID_HOLES] = {"gid-holes", {"none", "before the IPv4 address"}},
+	[HW_SET_DARK] = {"no-link", {"none", "the first adapter", "port 1"}},
+	[HW_SET_MTU] = {"mtu", {NULL, "256", "512", "1024", "2048"}},
+	[HW_SET_WIDTH] = {"width", {NULL, "1x", "4x"}},
+	[HW_SET_SPEED] = {"speed", {NULL, "2.5 Gb/s", "5 Gb/s"}},
 };
 
 const char *world_setting(enum hw_setting what)

@@ -7,6 +7,7 @@
 #include "world/world.h"
 
 #include "hw/world.h"
+#include "wire/ib/link.h"
 
 static const struct world_row rows[] = {
 	{"gid-v2-only",
@@ -24,6 +25,32 @@ static const struct world_row rows[] = {
 	 "each address has its RoCE v2 entry before that of v1",
 	 "Index 1 and 3 are RoCE v1 there: a peer that uses v2 does not answer. Choose the entry "
 	 "by its type.",
+	 NULL},
+	{"gid-holes",
+	 "GIDs",
+	 {.link = WORLD_ETH},
+	 {{HW_SET_GID_HOLES, 1}},
+	 "free entries before those of the IPv4 address",
+	 "An address was removed, and its entries stay free: reading them gives zeros or ENODATA, "
+	 "and the next entries follow. Do not stop at the first free entry, and count no entries "
+	 "to find an index.",
+	 NULL},
+	{"gid-link-local",
+	 "GIDs",
+	 {0},
+	 {{HW_SET_ADDRS, HW_ADDRS_NONE}},
+	 "interfaces have their link-local address only",
+	 "There is no IPv4 address, so no entry ::ffff:a.b.c.d, and rdma_cm has no address to bind "
+	 "to but fe80:: with a scope. Take the link-local entry, or say that an address is "
+	 "missing.",
+	 NULL},
+	{"gid-ipv6",
+	 "GIDs",
+	 {0},
+	 {{HW_SET_ADDRS, HW_ADDRS_IP6}},
+	 "interfaces have IPv6 addresses only",
+	 "No entry is ::ffff:a.b.c.d, and getaddrinfo(AF_INET) finds nothing. Take any global "
+	 "entry, and let addresses be of both families.",
 	 NULL},
 	{"pkey-shifted",
 	 "P_Keys",
@@ -213,6 +240,65 @@ static const struct world_row rows[] = {
 	 "ibv_open_device() fails with EACCES for others: the udev rule of rdma-core is missing, "
 	 "or "
 	 "the container's device has mode 0600. Name the file and the reason.",
+	{"grh-required",
+	 "LIDs and SM",
+	 {.link = WORLD_IB},
+	 {{HW_SET_GRH, 1}},
+	 "every path needs a GRH (IBV_QPF_GRH_REQUIRED)",
+	 "An address without is_global is refused with EINVAL, as on Ethernet. Look at "
+	 "ibv_port_attr.flags, and exchange GIDs beside LIDs.",
+	 NULL},
+	{"port-first-adapter-down",
+	 "Ports",
+	 {.hcas = 2},
+	 {{HW_SET_DARK, HW_DARK_FIRST_HCA}},
+	 "the first adapter has no link",
+	 "Device 0 is PORT_DOWN there. Look for a port that is PORT_ACTIVE in the whole list.",
+	 NULL},
+	{"port-2-only",
+	 "Ports",
+	 {.ports = 2},
+	 {{HW_SET_DARK, HW_DARK_FIRST_PORT}},
+	 "of each adapter's ports, 1 has no link",
+	 "Port 1 is PORT_DOWN there. Look at all ports up to phys_port_cnt.",
+	 NULL},
+	{"mtu-1024",
+	 "Ports",
+	 {.link = WORLD_IB},
+	 {{HW_SET_MTU, 3}},
+	 "active_mtu is 1024, max_mtu 4096",
+	 "A QP with path_mtu 2048 or 4096 sends packets that the switch drops. Use the smaller "
+	 "active_mtu of both ends, not max_mtu and no constant.",
+	 NULL},
+	{"mtu-256",
+	 "Ports",
+	 {.link = WORLD_IB},
+	 {{HW_SET_MTU, 1}},
+	 "active_mtu is 256, max_mtu 4096",
+	 "As mtu-1024; a UD message has at most 256 octets there.",
+	 NULL},
+	{"link-1x",
+	 "Ports",
+	 {0},
+	 {{HW_SET_WIDTH, IB_WIDTH_1X}},
+	 "links are one lane wide",
+	 "active_width is 1, not 2 (4x): programs that compute a rate or weigh rails by it must "
+	 "know each code.",
+	 NULL},
+	{"link-sdr",
+	 "Ports",
+	 {0},
+	 {{HW_SET_SPEED, IB_SPEED_SDR}},
+	 "links have 2.5 Gb/s a lane",
+	 "A cable that came up badly: active_speed is 1. Weigh rails by the active rate.",
+	 NULL},
+	{"hca-16",
+	 "Hosts",
+	 {.hcas = 16},
+	 {{0}},
+	 "each host has 16 adapters",
+	 "mlx5_10 sorts before mlx5_2, and tables of 8 devices are too small. Compare names as "
+	 "numbers, and let the list say how many there are.",
 	 NULL},
 };
 
