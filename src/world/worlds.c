@@ -108,6 +108,14 @@ static const struct world_row rows[] = {
 	 "the subnet manager is at the last host's adapter",
 	 "The same: sm_lid is the LID of another host.",
 	 NULL},
+	{"grh-required",
+	 "LIDs and SM",
+	 {.link = WORLD_IB},
+	 {{HW_SET_GRH, 1}},
+	 "every path needs a GRH (IBV_QPF_GRH_REQUIRED)",
+	 "An address without is_global is refused with EINVAL, as on Ethernet. Look at "
+	 "ibv_port_attr.flags, and exchange GIDs beside LIDs.",
+	 NULL},
 	{"small-depth",
 	 "Small adapters",
 	 {WORLD_ANY_LINK, 0, 0, 0},
@@ -240,13 +248,6 @@ static const struct world_row rows[] = {
 	 "ibv_open_device() fails with EACCES for others: the udev rule of rdma-core is missing, "
 	 "or "
 	 "the container's device has mode 0600. Name the file and the reason.",
-	{"grh-required",
-	 "LIDs and SM",
-	 {.link = WORLD_IB},
-	 {{HW_SET_GRH, 1}},
-	 "every path needs a GRH (IBV_QPF_GRH_REQUIRED)",
-	 "An address without is_global is refused with EINVAL, as on Ethernet. Look at "
-	 "ibv_port_attr.flags, and exchange GIDs beside LIDs.",
 	 NULL},
 	{"port-first-adapter-down",
 	 "Ports",
