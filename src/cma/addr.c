@@ -187,11 +187,15 @@ uint32_t cma_port_by_addr(struct seg *s, uint32_t host, const union cma_addr *a)
 	return port != SEG_NONE && fab_if_host(s, port) == host ? port : SEG_NONE;
 }
 
+/* On InfiniBand, ARP is a multicast of the interface's partition. */
 static bool reaches(struct seg *s, uint32_t from, uint32_t to)
 {
 	const struct hw_port *a = fab_at_hw(s, from), *b = fab_at_hw(s, to);
 
 	if (!a || !b || a->state != IB_PORT_ACTIVE || b->state != IB_PORT_ACTIVE)
+		return false;
+	if (!hw_port_is_eth(a) && fab_if_host(s, from) != fab_if_host(s, to) &&
+	    !hw_ports_share_pkey(a, b, a->pkey[0]))
 		return false;
 	from = fab_at_port(from);
 	to = fab_at_port(to);

@@ -204,5 +204,15 @@ static inline bool hw_port_has_pkey(const struct hw_port *p, uint16_t pkey)
 			return true;
 	return false;
 }
+/* Can they talk in the partition: are both members, at least one of them a full one? */
+static inline bool hw_ports_share_pkey(const struct hw_port *a, const struct hw_port *b,
+				       uint16_t pkey)
+{
+	for (uint32_t i = 0; i < HW_PKEYS; i++)
+		for (uint32_t k = 0; k < HW_PKEYS && ib_pkey_same(pkey, a->pkey[i]); k++)
+			if (ib_pkey_match(a->pkey[i], b->pkey[k]))
+				return true;
+	return false;
+}
 
 #endif

@@ -29,6 +29,16 @@ enum hw_setting {
 	HW_SET_NETLINK,   /* enum hw_has: NETLINK_RDMA */
 	HW_SET_RDMA_CM,   /* enum hw_has: /dev/infiniband/rdma_cm */
 	HW_SET_DEV_OWNER, /* enum hw_dev_owner */
+	HW_SET_LMC,       /* of adapters' ports */
+	HW_SET_LIDS,      /* the first LID that the built-in manager gives */
+	HW_SET_SM_AT,     /* enum hw_sm_at */
+	HW_SET_GRH,       /* 1: InfiniBand ports require a GRH */
+	HW_SET_ADDRS,     /* enum hw_addrs_like */
+	HW_SET_GID_HOLES, /* 1: free entries lie before that of the usual IPv4 address */
+	HW_SET_DARK,      /* enum hw_dark */
+	HW_SET_MTU,       /* IBV_MTU code of what switches can do at most */
+	HW_SET_WIDTH,     /* links have at most this width, enum ib_width_code */
+	HW_SET_SPEED,     /* and this speed, enum ib_speed_code */
 	HW_SETTINGS
 };
 

@@ -19,7 +19,7 @@ enum hw_pkeys_like {
 	HW_PKEYS_DEFAULT,   /* 0xffff at index 0 */
 	HW_PKEYS_SHIFTED,   /* HW_PKEY_FULL at index 0, then 0xffff */
 	HW_PKEYS_LIMITED,   /* 0x7fff at index 0, then HW_PKEY_FULL */
-	HW_PKEYS_NO_DEFAULT /* a hole at index 0, then HW_PKEY_FULL */
+	HW_PKEYS_NO_DEFAULT /* HW_PKEY_FULL at index 0, then 0x7fff */
 };
 #define HW_PKEY_FULL 0x8001
 
@@ -27,6 +27,14 @@ enum hw_has { HW_HAS, HW_HAS_NOT };
 enum hw_connected { HW_CONNECTED_ALL, HW_CONNECTED_UC };
 /* Who may open uverbsN, umadN and issmN. */
 enum hw_dev_owner { HW_DEV_USERS, HW_DEV_ROOT };
+/* The port of the built-in subnet manager: the first adapter's, or another node's. */
+enum hw_sm_at { HW_SM_AT_FIRST, HW_SM_AT_SWITCH, HW_SM_AT_LAST };
+
+/* Addresses that interfaces have beside the link-local one without being given any. */
+enum hw_addrs_like { HW_ADDRS_IP4, HW_ADDRS_NONE, HW_ADDRS_IP6 };
+
+/* Ports without a cable. */
+enum hw_dark { HW_DARK_NONE, HW_DARK_FIRST_HCA, HW_DARK_FIRST_PORT };
 
 static inline uint32_t hw_setting(const struct seg *s, enum hw_setting what)
 {

@@ -15,6 +15,7 @@
 #include "hw/hca.h"
 #include "hw/memic.h"
 #include "hw/port.h"
+#include "hw/world.h"
 #include "hw/qp_limits.h"
 #include "mlx5/priv.h"
 #include "wire/ib/gid.h"
@@ -189,6 +190,7 @@ void mlx5_get_device(struct seg *s, uint32_t hca, struct uv_device *d)
 		.gid_tbl_len = hw_port_gids(p),
 		.pkey_tbl_len = hw_port_pkeys(p),
 		.roce = hw_port_is_eth(p),
+		.grh = !hw_port_is_eth(p) && hw_setting(s, HW_SET_GRH),
 		.index = h->dev_index,
 	};
 }
@@ -284,6 +286,7 @@ int mlx5_query_port(struct uv_context *ctx, uint32_t port, struct ibv_port_attr 
 		.active_speed = (uint8_t)hw_port_speed(p),
 		.phys_state = (uint8_t)p->phys_state,
 		.link_layer = IBV_LINK_LAYER_INFINIBAND,
+		.flags = hw_setting(ctx->seg, HW_SET_GRH) ? IBV_QPF_GRH_REQUIRED : 0,
 	};
 	return 0;
 }

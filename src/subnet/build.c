@@ -7,6 +7,7 @@
  */
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -70,6 +71,60 @@ static void port_fill(struct hw_port *p, const struct topo_port *t, const struct
 	p->op_vls = p->vl_cap = VL_CAP_CA;
 }
 
+/* A worse cable narrows both ends; a switch that can do less does so at every training. */
+static void link_limit(const struct seg *s, struct hw_port *p, enum topo_type type)
+{
+	uint32_t mtu = hw_setting(s, HW_SET_MTU), width = hw_setting(s, HW_SET_WIDTH);
+	uint32_t speed = hw_setting(s, HW_SET_SPEED);
+
+	if (type == TOPO_SWITCH && mtu && mtu < p->max_mtu)
+		p->active_mtu = p->max_mtu = mtu;
+	if (width)
+		p->width = width;
+	if (speed)
+		p->speed = speed;
+	if (type == TOPO_SWITCH && width)
+		p->width_sup = p->width_en = (uint8_t)width;
+	if (type == TOPO_SWITCH && speed)
+		p->speed_sup = p->speed_en = (uint8_t)speed;
+}
+
+/* Is the port one without a cable? */
+static bool is_dark(const struct seg *s, uint32_t port)
+{
+	const struct hw_port *p = hw_port(s, port);
+	const struct hw_hca *hca = p->hca == SEG_NONE ? NULL : seg_at(s, SEG_T_HCA, p->hca);
+	uint32_t dark = hca ? hw_setting(s, HW_SET_DARK) : HW_DARK_NONE;
+
+	return (dark == HW_DARK_FIRST_HCA && !hca->dev_index) ||
+	       (dark == HW_DARK_FIRST_PORT && p->num == 1);
+}
+
+/*
+ * An address that came first and is gone leaves free entries in the GID table, before those of the
+ * others.
+ */
+static void addrs_fill(struct seg *s, uint32_t port)
+{
+	static const uint8_t gone[16] = {0xfd, 0x5a, 0x17, 0xca, [15] = 1};
+	uint32_t like = hw_setting(s, HW_SET_ADDRS), ip4 = fab_ip4(s, port);
+	bool holes = hw_setting(s, HW_SET_GID_HOLES);
+	uint8_t ip[16] = {0xfd, 0x5a, 0x17, 0xca, 0, 3};
+
+	if (hw_port(s, port)->hca == SEG_NONE || (!like && !holes))
+		return;
+	fab_if_clear4(s, port);
+	if (holes)
+		fab_if_add(s, port, gone, 16, 64);
+	be32_store(ip + 12, ip4);
+	if (like == HW_ADDRS_IP6)
+		fab_if_add(s, port, ip, 16, 64);
+	if (like == HW_ADDRS_IP4)
+		fab_if_add(s, port, ip + 12, 4, 16);
+	if (holes)
+		fab_if_del(s, port, gone, 16, 64);
+}
+
 /* An adapter's P_Key table at power-on; a switch has the default one. */
 static void pkeys_fill(const struct seg *s, struct hw_port *p, enum topo_type type)
 {
@@ -77,7 +132,7 @@ static void pkeys_fill(const struct seg *s, struct hw_port *p, enum topo_type ty
 		[HW_PKEYS_DEFAULT] = {0xffff},
 		[HW_PKEYS_SHIFTED] = {HW_PKEY_FULL, 0xffff},
 		[HW_PKEYS_LIMITED] = {0x7fff, HW_PKEY_FULL},
-		[HW_PKEYS_NO_DEFAULT] = {0, HW_PKEY_FULL},
+		[HW_PKEYS_NO_DEFAULT] = {HW_PKEY_FULL, 0x7fff},
 	};
 	uint32_t like = type == TOPO_CA && p->link == HW_LINK_IB ? hw_setting(s, HW_SET_PKEYS) : 0;
 
@@ -118,7 +173,10 @@ static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node
 		p->node = node_idx;
 		port_fill(p, &t->port[num], o);
 		p->link = link_of(t, o);
+		if (t->type == TOPO_CA && !p->lid && !p->lmc)
+			p->lmc = hw_setting(s, HW_SET_LMC);
 		pkeys_fill(s, p, t->type);
+		link_limit(s, p, t->type);
 	}
 	return 0;
 }
@@ -255,6 +313,8 @@ static void plug_all(struct seg *s, const struct topo *t)
 			if (p->peer_node == TOPO_NONE)
 				continue;
 			to = fab_node(s, p->peer_node + 1);
+			if (is_dark(s, n->port0 + num) || is_dark(s, to->port0 + p->peer_port))
+				continue;
 			/* The loop sees each cable twice. Ethernet ports have none (fab_plug()). */
 			if (p->peer_node > i || (p->peer_node == i && p->peer_port > num))
 				fab_plug(s, n->port0 + num, to->port0 + p->peer_port);
@@ -309,6 +369,11 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	seg_for_each_live (s, SEG_T_PORT, i)
 		if (hw_port_is_eth(hw_port(s, i)))
 			fab_eth_init(s, i, o->if_mtu);
+	seg_for_each_live (s, SEG_T_PORT, i) {
+		addrs_fill(s, i);
+		if (hw_port_is_eth(hw_port(s, i)) && is_dark(s, i))
+			fab_eth_link(s, i, false);
+	}
 	if (!ib)
 		return 0;
 	plug_all(s, t);

@@ -6,6 +6,7 @@
  */
 #include "subnet/sa.h"
 #include "hw/port.h"
+#include "hw/world.h"
 #include "subnet/subnet.h"
 
 #include <errno.h>
@@ -425,32 +426,43 @@ static uint16_t group_leave(struct sa_call *c, uint8_t *r)
 	return fab_mcast_update(c->s, group) ? SA_STATUS_NO_RESOURCES : MAD_STATUS_OK;
 }
 
-/* ---- IPoIB's broadcast group, as OpenSM makes it for the default partition (osm_prtn_config.c) */
+/* ---- IPoIB's broadcast groups, as OpenSM makes it for each partition with IPoIB
+ * (osm_prtn_config.c) */
 
 #define IPOIB_QKEY 0x0b1b
 #define IPOIB_MTU 4  /* OSM_DEFAULT_MGRP_MTU: 2048 */
 #define IPOIB_RATE 3 /* OSM_DEFAULT_MGRP_RATE: 10 Gb/s */
 
-int fab_ipoib_group(struct seg *s, uint32_t max_mtu)
+static int partition_group(struct seg *s, uint32_t index, uint16_t pkey, uint32_t max_mtu)
 {
-	static const uint8_t mgid[16] = {0xff, 0x12,        0x40, 0x1b, 0xff,
-					 0xff, [12] = 0xff, 0xff, 0xff, 0xff};
-	struct fab_subnet *sub = fab_subnet(s);
+	static const uint8_t mgid[16] = {0xff, 0x12, 0x40, 0x1b, [12] = 0xff, 0xff, 0xff, 0xff};
 	struct fab_mcgrp *g;
 
-	if (seg_alloc_at(s, SEG_T_MCGRP, SEG_OWNER_DEVICE, 1))
+	if (seg_alloc_at(s, SEG_T_MCGRP, SEG_OWNER_DEVICE, index))
 		return -ENOSPC;
-	g = seg_at(s, SEG_T_MCGRP, 1);
+	g = seg_at(s, SEG_T_MCGRP, index);
 	memcpy(g->mgid, mgid, sizeof(mgid));
+	be16_store(g->mgid + 4, pkey);
 	g->qkey = IPOIB_QKEY;
 	g->mtu = max_mtu < IPOIB_MTU ? max_mtu : IPOIB_MTU;
 	g->rate = IPOIB_RATE;
 	g->life = LIFE_TIME;
-	g->pkey = 0xffff;
+	g->pkey = pkey;
 	g->scope = SCOPE_LINK_LOCAL;
 	g->well_known = 1;
-	sub->mc_top = 2;
+	fab_subnet(s)->mc_top = index + 1;
 	return 0;
+}
+
+int fab_ipoib_group(struct seg *s, uint32_t max_mtu)
+{
+	uint32_t least = hw_setting(s, HW_SET_MTU);
+	int r;
+
+	if (least && least < max_mtu)
+		max_mtu = least;
+	r = partition_group(s, 1, 0xffff, max_mtu);
+	return r || !hw_setting(s, HW_SET_PKEYS) ? r : partition_group(s, 2, HW_PKEY_FULL, max_mtu);
 }
 
 /* ---- requests */

@@ -5,6 +5,7 @@
  */
 #include "subnet/sa.h"
 #include "hw/port.h"
+#include "hw/world.h"
 
 #include <string.h>
 
@@ -94,7 +95,7 @@ static uint16_t sa_path_pkey_of(const struct sa_call *c, const struct hw_port *a
 
 	if (!sa_has(c, PR_PKEY))
 		return sa_shared_pkey(a, b);
-	return hw_port_has_pkey(a, pkey) && hw_port_has_pkey(b, pkey) ? pkey : 0;
+	return hw_ports_share_pkey(a, b, pkey) ? pkey : 0;
 }
 
 static void put_common(uint8_t *r, const struct way *w, uint32_t life, uint16_t pkey)
@@ -129,6 +130,8 @@ static uint32_t path_make(const struct sa_call *c, uint32_t src, uint32_t slid, 
 	LAYOUT_SET(path_record, r, dlid, dlid);
 	LAYOUT_SET(path_record, r, slid, slid);
 	put_common(r, &w, life, pkey);
+	/* A hop limit makes the kernel add a GRH; 1 is still this subnet (cm_format_req()). */
+	LAYOUT_SET(path_record, r, hop_limit, hw_setting(c->s, HW_SET_GRH));
 	return w.cables + 1;
 }
 

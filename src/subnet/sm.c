@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include "hw/port.h"
+#include "hw/world.h"
 #include "segment/suplink.h"
 #include "subnet/sa.h"
 #include "subnet/subnet.h"
@@ -190,7 +191,7 @@ static bool has_link(const struct seg *s, uint32_t port)
 static int assign_lids(struct sweep *w)
 {
 	uint8_t *used = heap_zalloc(FAB_LIDS);
-	uint32_t next = 1;
+	uint32_t first = hw_setting(w->s, HW_SET_LIDS), next = first ? first : 1;
 	int r = 0;
 
 	if (!used)
@@ -213,6 +214,11 @@ static int assign_lids(struct sweep *w)
 
 		if (!p->lid) {
 			p->lid = free_lids(used, n, &next);
+			if (!p->lid && first) { /* not all are that high */
+				first = 0;
+				next = 1;
+				p->lid = free_lids(used, n, &next);
+			}
 			w->what[i] |= FAB_CHANGED_LID;
 			memset(used + p->lid, 1, n);
 			if (n == 1)
@@ -232,6 +238,18 @@ static int assign_lids(struct sweep *w)
 
 /* ---- ports */
 
+/* Where a manager starts; of `end`, adapters' and routers' ports come before those of switches. */
+static uint32_t sm_place(const struct sweep *w)
+{
+	uint32_t at = hw_setting(w->s, HW_SET_SM_AT), adapters = w->nends - w->nsw;
+
+	if (!w->nends)
+		return SEG_NONE;
+	if (at == HW_SM_AT_SWITCH && w->nsw)
+		return w->end[adapters];
+	return w->end[at == HW_SM_AT_LAST && adapters ? adapters - 1 : 0];
+}
+
 /*
  * The manager stays at an adapter's port as long as that has a link, and on a switch, whose port 0
  * is always up, as long as no adapter has one.
@@ -239,7 +257,7 @@ static int assign_lids(struct sweep *w)
 static void sm_settle(struct sweep *w)
 {
 	struct fab_subnet *sub = fab_subnet(w->s);
-	uint32_t old = sub->sm_port, first = w->nends ? w->end[0] : SEG_NONE;
+	uint32_t old = sub->sm_port, first = sm_place(w);
 
 	if (old == first || (old != SEG_NONE && hw_port(w->s, old)->num && has_link(w->s, old)))
 		return;

@@ -118,7 +118,7 @@ uint32_t fab_smp_answer(struct seg *s, uint32_t at, struct fab_smp *p);
  * fab_subnet.lock. 0, -ENOMEM.
  */
 int fab_mcast_update(struct seg *s, uint32_t group);
-/* Makes IPoIB's broadcast group, in a subnet without groups. 0, -ENOSPC. */
+/* Makes the broadcast group of each partition's IPoIB, in a subnet without groups. 0, -ENOSPC. */
 int fab_ipoib_group(struct seg *s, uint32_t max_mtu);
 /* After a sweep: update the tables for all groups. */
 int fab_mcast_sweep(struct seg *s);

@@ -6,6 +6,7 @@
 #include "fabric/eth.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "hw/world.h"
 #include "segment/mem.h"
 #include "segment/tap.h"
 #include "umad/priv.h"
@@ -67,7 +68,9 @@ int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hd
 	uint32_t dest;
 
 	if (!h->grh_present)
-		return hw_port_is_eth(p) ? -EINVAL : 0; /* rdma_check_ah_attr() */
+		return hw_port_is_eth(p) || hw_setting(s, HW_SET_GRH)
+			       ? -EINVAL
+			       : 0; /* rdma_check_ah_attr() */
 	if (h->gid_index >= hw_port_gids(p))
 		return -EINVAL;
 	sgid = p->gid[h->gid_index];

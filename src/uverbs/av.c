@@ -12,7 +12,10 @@ int uv_av_check(const struct uv_file *f, uint32_t port, bool is_global, uint64_t
 	int r;
 
 	if (!is_global)
-		return f->device.roce ? uv_no(-EINVAL, "on an Ethernet port is_global is 1") : 0;
+		return f->device.roce  ? uv_no(-EINVAL, "on an Ethernet port is_global is 1")
+		       : f->device.grh ? uv_no(-EINVAL, "the port requires a GRH "
+							"(IBV_QPF_GRH_REQUIRED): is_global is 1")
+				       : 0;
 	r = uv_file_gid(f, port, sgid_index, &gid);
 	if (r == -EINVAL)
 		return uv_no(r, "no such port, or no such sgid_index in its table");

@@ -259,6 +259,7 @@ struct uv_device {
 	uint32_t num_ports, num_comp_vectors;
 	uint32_t gid_tbl_len, pkey_tbl_len;
 	bool roce;      /* Ethernet ports; else InfiniBand */
+	bool grh;       /* every path has a GRH: rdma_is_grh_required() */
 	uint32_t index; /* of the device on its host: the N of mlx5_N and uverbsN */
 };
 

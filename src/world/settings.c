@@ -29,7 +29,19 @@ static const struct {
 	[HW_SET_NETLINK] = {"netlink-rdma", {HAS}},
 	[HW_SET_RDMA_CM] = {"rdma_cm", {HAS}},
 	[HW_SET_DEV_OWNER] = {"device-files", {"mode 0666", "mode 0600, of root"}},
-	[HW_SET_PKEYS] = {"pkeys", {"0xffff", "0x8001, 0xffff", "0x7fff, 0x8001", "none, 0x8001"}},
+	[HW_SET_PKEYS] = {"pkeys",
+			  {"0xffff", "0x8001, 0xffff", "0x7fff, 0x8001", "0x8001, 0x7fff"}},
+	[HW_SET_LMC] = {"lmc", {NULL}},
+	[HW_SET_LIDS] = {"first-lid", {NULL}},
+	[HW_SET_SM_AT] = {"subnet-manager",
+			  {"at the first adapter", "at a switch", "at the last adapter"}},
+	[HW_SET_GRH] = {"grh", {"optional", "required"}},
+	[HW_SET_ADDRS] = {"addresses", {"IPv4", "link-local only", "IPv6 only"}},
+	[HW_SET_GID_HOLES] = {"gid-holes", {"none", "before the IPv4 address"}},
+	[HW_SET_DARK] = {"no-link", {"none", "the first adapter", "port 1"}},
+	[HW_SET_MTU] = {"mtu", {NULL, "256", "512", "1024", "2048"}},
+	[HW_SET_WIDTH] = {"width", {NULL, "1x", "4x"}},
+	[HW_SET_SPEED] = {"speed", {NULL, "2.5 Gb/s", "5 Gb/s"}},
 };
 
 const char *world_setting(enum hw_setting what)
