@@ -100,6 +100,8 @@ void command_read(struct command *c)
 		} else if (si.ssi_code != SI_KERNEL && (pid_t)si.ssi_pid != c->pid) {
 			/* The terminal (SI_KERNEL) has sent it to the command, too. */
 			kill(c->pid, (int)si.ssi_signo);
+			c->asked |= si.ssi_signo == SIGTERM || si.ssi_signo == SIGINT ||
+				    si.ssi_signo == SIGHUP;
 		}
 	}
 }

@@ -17,6 +17,7 @@ struct command {
 	bool ended;
 	bool alone; /* no process that the command started is our child any more */
 	bool hurry; /* a signal came after the command's end: do not wait for its descendants */
+	bool asked; /* to end: by a signal that we have passed on */
 	int status; /* result of waitpid */
 };
 

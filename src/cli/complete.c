@@ -438,9 +438,8 @@ int complete(int n, char **words)
 
 	if (!freopen("/dev/null", "w", stderr))
 		return PROG_FAILED;
-	for (size_t i = 0; n > 1 && (v = cli_verb(i)) != NULL; i++)
-		if (!strcmp(v->name, words[0]))
-			l.verb = v;
+	if (n > 1)
+		l.verb = cli_verb_of(n - 1, words);
 	if (l.verb) {
 		complete_line(&l, n, words);
 	} else if (n < 2 || (n == 2 && !strcmp(words[0], "help"))) {
