@@ -15,8 +15,10 @@
 
 /* Those of one kind of hw_told_words, with how often they came. */
 static void add_kind(struct json_object *list, struct json_object *before,
-		     struct json_object *after, const char *kind)
+		     struct json_object *after, enum hw_told_kind told)
 {
+	const char *kind = hw_told_words[told];
+	struct json_object *found = json_object_new_array();
 	size_t n = strlen(kind);
 
 	json_object_object_foreach(after, key, v)
@@ -32,8 +34,16 @@ static void add_kind(struct json_object *list, struct json_object *before,
 		o = json_object_new_object();
 		json_object_object_add(o, "cause", json_object_new_string(text));
 		json_object_object_add(o, "times", json_object_new_uint64(times));
-		json_object_array_add(list, o);
+		json_object_array_add(found, o);
 	}
+	/* A program goes on after many a refusal, up to the last one; other failures begin with the
+	 * first. */
+	for (size_t i = 0, all = json_object_array_length(found); i < all; i++) {
+		size_t at = told == HW_TOLD_REFUSED ? all - 1 - i : i;
+
+		json_object_array_add(list, json_object_get(json_object_array_get_idx(found, at)));
+	}
+	json_object_put(found);
 }
 
 /* What explains a failure best comes first; what a process has left is no cause. */
@@ -44,7 +54,7 @@ static struct json_object *causes(struct json_object *before, struct json_object
 	struct json_object *list = json_object_new_array();
 
 	for (size_t i = 0; after && i < ARRAY_SIZE(order); i++)
-		add_kind(list, before, after, hw_told_words[order[i]]);
+		add_kind(list, before, after, order[i]);
 	return list;
 }
 
