@@ -115,7 +115,6 @@ struct cli_options {
 	bool hosts_given, counters;
 	struct cli_watch watch; /* options of trace and top */
 	const char *report;     /* run: a file for what is known of the command; NULL: none */
-	const char *pair;       /* run: a command of the shell that runs beside it; NULL: none */
 	/* world --all */
 	uint32_t jobs; /* 0: as many as there are processors */
 	const char *only, *json_file, *junit_file;
