@@ -114,6 +114,7 @@ struct cli_options {
 	uint32_t max_hosts;
 	bool hosts_given, counters;
 	struct cli_watch watch; /* options of trace and top */
+	const char *pair;       /* run: a server, a command of the shell; NULL: none */
 	const char *report;     /* run: a file for what is known of the command; NULL: none */
 	/* world --all */
 	uint32_t jobs; /* 0: as many as there are processors */

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/child.h"
+#include "cli/pair.h"
 #include "super/netns.h"
 #include "super/program.h"
 #include "util/cleanup.h"
@@ -133,7 +134,7 @@ int command_start(struct command *c, const struct cli_options *o, const struct c
 		return prog_fail("cannot start a process: %s", strerror(errno));
 	if (c->pid)
 		return 0;
-	r = netns < 0 ? 0 : netns_enter(netns);
+	r = netns < 0 || c->pair ? 0 : netns_enter(netns);
 	if (r < 0)
 		_exit(prog_fail("%s: cannot enter the host's network namespace: %s", o->verb,
 				strerror(-r)));
@@ -143,6 +144,8 @@ int command_start(struct command *c, const struct cli_options *o, const struct c
 	child_restore_state(st);
 	if (o->stdout_taken)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (c->pair)
+		pair_run(o, c->pair);
 	child_exec(o->argv);
 }
 

@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 #include <string.h>
 #include <sys/wait.h>
+#include "cli/pair.h"
 #include "cli/use.h"
 #include "hw/told.h"
 #include "super/program.h"
@@ -62,6 +63,7 @@ int outcome_write(const char *file, struct outcome *o, struct json_object *befor
 		  struct json_object *after)
 {
 	struct json_object *r = json_object_new_object();
+	char text[160];
 	int bad;
 
 	if (!o->timed_out && WIFEXITED(o->status))
@@ -70,6 +72,10 @@ int outcome_write(const char *file, struct outcome *o, struct json_object *befor
 		json_object_object_add(r, "signal", json_object_new_int(WTERMSIG(o->status)));
 	json_object_object_add(r, "timed_out", json_object_new_boolean(o->timed_out));
 	json_object_object_add(r, "opened", json_object_new_boolean(o->opened));
+	if (o->pair) {
+		pair_text(o->pair, text, sizeof(text));
+		json_object_object_add(r, "pair", json_object_new_string(text));
+	}
 	json_object_object_add(r, "causes", causes(before, after));
 	json_object_object_add(r, "stood", o->stood ? o->stood : json_object_new_array());
 	o->stood = NULL;

@@ -10,11 +10,13 @@
 #include <sys/types.h>
 
 struct json_object;
+struct pair;
 struct sup;
 
 struct outcome {
 	int status; /* result of waitpid */
 	bool timed_out;
+	const struct pair *pair;   /* NULL: it was one command */
 	bool opened;               /* a process has opened a device */
 	struct json_object *stood; /* where processes were when the time was over; NULL: nobody
 				      has looked */

@@ -19,6 +19,7 @@
 #include "cli/command.h"
 #include "cli/lost.h"
 #include "cli/outcome.h"
+#include "cli/pair.h"
 #include "cli/pcap.h"
 #include "cli/use.h"
 #include "shim/shim.h"
@@ -109,7 +110,11 @@ static int attend(struct run *run, const struct child_state *st)
 {
 	uint64_t end =
 		run->o->timeout ? clock_now_ns() + run->o->timeout * NSEC_PER_SEC : UINT64_MAX;
-	int r = command_start(&run->c, run->o, st, run->netns);
+	int r;
+
+	if (run->o->pair && !(run->c.pair = pair_new()))
+		return prog_fail("out of memory");
+	r = command_start(&run->c, run->o, st, run->netns);
 
 	while (!r && !run->c.ended) {
 		int err = run_turn(run, end);
@@ -181,6 +186,7 @@ static int conclude(const struct run *run, const struct child_state *st, struct 
 	int r = trace_end(run->o->watch.reader);
 	struct outcome out = {.status = run->c.status,
 			      .timed_out = run->timed_out,
+			      .pair = run->c.pair,
 			      .opened = run->sup ? run->sup->joined : after != NULL,
 			      .stood = run->stood};
 
@@ -431,7 +437,8 @@ static int run_joined(struct cli_options *o)
 		r = child_environment(o, t.dir, host);
 	if (!r) {
 		lost_at_once(o);
-		if (o->timeout || o->summary || o->report || o->require_traffic || o->watch.reader)
+		if (o->timeout || o->summary || o->report || o->pair || o->require_traffic ||
+		    o->watch.reader)
 			r = run_beside(o, sock, host, netns);
 		else
 			r = run_instead(o, netns);

@@ -390,7 +390,7 @@ int cli_worlds(struct cli_options *o)
 		return prog_fail("world: --json and --junit cannot both be standard output");
 	ws.table = !is_stdout(o->json_file) && !is_stdout(o->junit_file);
 	ws.progress = ws.table && isatty(STDOUT_FILENO);
-	ws.jobs = o->jobs ? o->jobs : processors();
+	ws.jobs = o->jobs ? o->jobs : o->pair ? 1 : processors();
 	r = choose(&ws);
 	if (r) {
 		free(ws.run);

@@ -156,8 +156,14 @@ static void put_detail(const struct worlds_run *w, char *text, size_t size)
 {
 	const char *last = w->last ? w->last : "it has printed nothing";
 	struct json_object *stood = json_object_object_get(w->known, "stood");
+	const char *pair = w->known ? fabric_str(w->known, "pair") : "";
 
 	*text = 0;
+	if (*pair && (w->result == WORLDS_FAILED || w->result == WORLDS_HUNG)) {
+		snprintf(text, size, "%s: ", pair);
+		text += strlen(text);
+		size -= strlen(pair) + 2;
+	}
 	if (*w->unfit) {
 		const char *needs = strstr(w->unfit, " needs ");
 
@@ -170,6 +176,8 @@ static void put_detail(const struct worlds_run *w, char *text, size_t size)
 	} else if (w->result == WORLDS_FAILED && w->signal) {
 		snprintf(text, size, "signal %d (SIG%s): %s", w->signal,
 			 sigabbrev_np(w->signal) ? sigabbrev_np(w->signal) : "?", last);
+	} else if (w->result == WORLDS_FAILED && *pair) {
+		snprintf(text, size, "%s", last);
 	} else if (w->result == WORLDS_FAILED) {
 		snprintf(text, size, "exit status %d: %s", w->status, last);
 	} else if (w->result == WORLDS_HUNG) {
