@@ -42,6 +42,7 @@ struct run {
 	int netns; /* the host's network namespace; -1: none */
 	struct command c;
 	bool timed_out;
+	struct pair hung;          /* the ends at that time */
 	struct json_object *stood; /* where it was then; NULL: nobody asks */
 };
 
@@ -97,6 +98,8 @@ static void end_all(struct run *run)
 static void time_out(struct run *run)
 {
 	run->timed_out = true;
+	if (run->c.pair) /* before the ends are told to end */
+		run->hung = *run->c.pair;
 	if (run->o->report && !run->c.asked)
 		run->stood = stood_at(run->sup, run->c.pid);
 	if (!run->c.asked)
@@ -186,7 +189,7 @@ static int conclude(const struct run *run, const struct child_state *st, struct 
 	int r = trace_end(run->o->watch.reader);
 	struct outcome out = {.status = run->c.status,
 			      .timed_out = run->timed_out,
-			      .pair = run->c.pair,
+			      .pair = run->c.pair && run->timed_out ? &run->hung : run->c.pair,
 			      .opened = run->sup ? run->sup->joined : after != NULL,
 			      .stood = run->stood};
 

@@ -235,6 +235,29 @@ class AllWorlds(Cli):
         out = self.run_all(*self.ONE, '--', 'true', status=0)
         self.assertRegex(out, r'\Adefault +never used the adapter\ngid-v2-only +never used the adapter\n')
 
+    def test_two_ends(self):
+        """The client starts when the server is ready, on the second host, and the end that fails is named."""
+        server, client = 'ibv_rc_pingpong -n 10', ('ibv_rc_pingpong', '-n', '10', 'localhost')
+        port = self.port()
+        server, client = f'{server} -p {port}', (*client, '-p', str(port))
+        out = self.run_all(*self.ONE, '--link', 'ib', '--hosts', '2', '-v', '--pair', server, '--', 'sh', '-c',
+                           f'{" ".join(client)} && echo client on $SOFTHCA_HOST', status=0)
+        self.assertIn('client on h2', out)
+        out = self.run_all(*self.ONE, '--link', 'ib', '--pair', server + '; exit 3', '--', *client, status=1)
+        self.assertRegex(out, r'(?m)^default +failed: the server: exit status 3: ')
+        out = self.run_all(*self.ONE, '--link', 'ib', '--pair', server, '--', 'sh', '-c', 'exit 4', status=1)
+        self.assertRegex(out, r'(?m)^default +failed: the client: exit status 4: ')
+        out = self.run_all(*self.ONE, '--link', 'ib', '--pair', 'true', '--', *client, status=1)
+        self.assertIn('the server has ended before it listened or used an adapter', out)
+        out = self.run_all(*self.ONE, '--link', 'ib', '--timeout', '1', '--pair', 'sleep 1000', '--', *client, status=1)
+        self.assertRegex(out, r'(?m)^default +hung: the server has neither listened nor used an adapter: ')
+
+    @staticmethod
+    def port():
+        with socket.socket() as s:
+            s.bind(('', 0))
+            return s.getsockname()[1]
+
     def test_options_reach_the_runs(self):
         w = self.results(*self.ONE, '--hca', '2', '--hosts', '2', '--host', 'h2', '-v', '--', 'sh', '-c',
                          'ibv_devices | grep -c mlx5_; echo $SOFTHCA_HOST', status=0)
