@@ -50,7 +50,7 @@ static const struct cli_verb verbs[] = {
 	{CLI_WORLD, "world", "[WORLD...]", "List the hosts that programs fail on, for run --world.",
 	 0, INT_MAX, true, cli_world},
 	{CLI_WORLDS, "world", "--all -- CMD [ARG...]",
-	 "Run a command in each world: who passes, who fails, and why.", 1, -1, false, cli_worlds,
+	 "Run a command in each world, and tell where it fails and why.", 1, -1, false, cli_worlds,
 	 "--all"},
 };
 
