@@ -84,6 +84,8 @@ static void make(struct ends *e, struct end *t)
 	t->cq = ibv_create_cq(e->context, 4, NULL, NULL, 0);
 	init.send_cq = init.recv_cq = t->cq;
 	t->qp = t->cq ? ibv_create_qp(e->pd, &init) : NULL;
+	if (!t->qp && errno == EOPNOTSUPP)
+		lacks("the adapter has no QPs of type RC");
 	if (!t->qp)
 		fails("ibv_create_qp", errno);
 	r = ibv_modify_qp(t->qp, &attr,
