@@ -47,6 +47,15 @@ class Host:
         return process
 
 
+def worlds(program):
+    """The names of all worlds; none where softhca cannot be asked (the test that needs a fabric says why)."""
+    try:
+        done = subprocess.run([program, 'world', '-j'], stdin=subprocess.DEVNULL, capture_output=True, errors='replace')
+        return [w['world'] for w in json.loads(done.stdout)]
+    except (OSError, TypeError, ValueError):
+        return []
+
+
 class Fabric:
     """A fabric that is up, for one test."""
     count = 0
@@ -54,6 +63,8 @@ class Fabric:
     def __init__(self, program, options, artifacts=None):
         Fabric.count += 1
         self.program = program
+        self.options = options
+        self.others = []
         self.name = f'pytest-{os.getpid()}-{Fabric.count}'
         self.artifacts = artifacts
         self.env = {}
@@ -99,6 +110,13 @@ class Fabric:
                 return h
         raise KeyError(f'{self.name} has no host {name}')
 
+    def world(self, *names):
+        """Another fabric, with these worlds and otherwise the options of this one; it ends with the test."""
+        other = Fabric(self.program, [*self.options, '--world', ','.join(names)],
+                       self.artifacts and os.path.join(self.artifacts, '+'.join(names)))
+        self.others.append(other)
+        return other
+
     def run(self, argv, check=True, **kw):
         return self.hosts[0].run(argv, check, **kw)
 
@@ -129,6 +147,8 @@ class Fabric:
             time.sleep(0.01)
 
     def down(self):
+        for other in self.others:
+            other.down()
         for p in self.processes:
             if p.poll() is None:
                 p.kill()  # softhca run: its command dies with it
@@ -173,18 +193,44 @@ def _options(item):
     return argv
 
 
+def _program(config):
+    return config.getoption('--softhca') or os.environ.get('SOFTHCA') or shutil.which('softhca')
+
+
+def pytest_generate_tests(metafunc):
+    if 'every_world' in metafunc.fixturenames:
+        metafunc.parametrize('every_world', ['default', *worlds(_program(metafunc.config))], indirect=True)
+
+
+@pytest.fixture
+def every_world(request):
+    """
+    The fabric of softhca_fabric on the usual host, and then in each world, a test for each; a world that contradicts
+    the options is skipped.
+    """
+    yield from _fabric(request, None if request.param == 'default' else request.param)
+
+
 @pytest.fixture
 def softhca_fabric(request):
     """A fabric of this test alone."""
-    program = request.config.getoption('--softhca') or os.environ.get('SOFTHCA') or shutil.which('softhca')
+    yield from _fabric(request, None)
+
+
+def _fabric(request, world):
+    program = _program(request.config)
     if not program:
         pytest.fail('softhca is not installed (--softhca PROGRAM)', pytrace=False)
     kept = request.config.getoption('--softhca-artifacts')
     if kept:
         kept = os.path.join(os.path.abspath(kept), re.sub(r'[^\w.-]+', '-', request.node.nodeid))
     try:
-        fabric = Fabric(program, _options(request.node), kept)
-    except (OSError, RuntimeError) as e:
+        fabric = Fabric(program, _options(request.node) + (['--world', world] if world else []), kept)
+    except RuntimeError as e:
+        if world and (f'--world {world} needs' in str(e) or 'contradict each other' in str(e)):
+            pytest.skip(str(e))
+        pytest.fail(str(e), pytrace=False)
+    except OSError as e:
         pytest.fail(str(e), pytrace=False)
     yield fabric
     fabric.down()

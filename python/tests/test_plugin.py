@@ -146,3 +146,28 @@ def test_artifacts_of_failures_are_kept(pytester):
         assert 'QUERY_PORT' in f.read().upper()
     with open(os.path.join('kept', found[0], 'packets.pcap'), 'rb') as f:
         assert len(f.read()) > 24  # more than the heading
+
+
+def test_a_fabric_has_worlds(pytester):
+    pytester.makepyfile("""
+        def test_world(softhca_fabric):
+            show = ['cat', '/sys/class/infiniband/mlx5_0/ports/1/pkeys/0']
+            assert softhca_fabric.run(show).stdout == '0xffff\\n'
+            other = softhca_fabric.world('pkey-shifted')
+            assert other.run(show).stdout == '0x8001\\n'
+            assert other.status()['worlds'] == ['pkey-shifted']
+    """)
+    pytester.runpytest_subprocess('-p', 'pytest_softhca').assert_outcomes(passed=1)
+
+
+def test_a_test_runs_in_every_world(pytester):
+    pytester.makepyfile("""
+        import pytest
+
+        @pytest.mark.softhca(link='ib')
+        def test_index_0(every_world):
+            assert every_world.run(['cat', '/sys/class/infiniband/mlx5_0/ports/1/pkeys/0']).stdout == '0xffff\\n'
+    """)
+    result = pytester.runpytest_subprocess('-p', 'pytest_softhca', '-rA')
+    result.stdout.fnmatch_lines_random(['PASSED *test_index_0?default?', 'FAILED *test_index_0?pkey-shifted?*',
+                                        'SKIPPED * --world gid-v2-only needs Ethernet*'])

@@ -40,6 +40,7 @@ enum { /* bits of the commands, for the rows of the options that they accept */
        CLI_LIST = 1 << 12,
        CLI_TOP = 1 << 13,
        CLI_WORLD = 1 << 14,
+       CLI_WORLDS = 1 << 15, /* world --all */
 };
 
 enum { /* bits of cli_options.given: the subjects of the options that were given */
@@ -74,6 +75,12 @@ struct cli_watch {
 	const char *filter;          /* top: only rows with this text, or NULL */
 };
 
+/* An option as it was given, for another softhca that is started with it. */
+struct cli_passed {
+	const char *name, *arg; /* arg NULL: it has none */
+};
+#define CLI_PASSED 64
+
 struct cli_options {
 	const char *verb;
 	unsigned int given; /* CLI_SIZE, CLI_SHAPE */
@@ -107,6 +114,14 @@ struct cli_options {
 	uint32_t max_hosts;
 	bool hosts_given, counters;
 	struct cli_watch watch; /* options of trace and top */
+	const char *pair;       /* run: a server, a command of the shell; NULL: none */
+	const char *report;     /* run: a file for what is known of the command; NULL: none */
+	/* world --all */
+	uint32_t jobs; /* 0: as many as there are processors */
+	const char *only, *json_file, *junit_file;
+	bool verbose;
+	struct cli_passed passed[CLI_PASSED]; /* options that are run's, too */
+	uint32_t npassed;
 	/* the remaining arguments: [NAME] or CMD ARGS... */
 	int argc;
 	char **argv;
@@ -121,6 +136,8 @@ struct cli_verb {
 	int min_args, max_args;
 	bool words; /* arguments are not names of fabrics */
 	int (*run)(struct cli_options *o);
+	/* the row is that of this name where the option is given; NULL: it is in any case */
+	const char *mode;
 };
 
 /* An option, for all but the parser. */
@@ -140,6 +157,8 @@ bool options_next(unsigned int verbs, size_t *i, struct cli_option *o);
 
 /* The row of a command, in the order of the table; NULL behind the last one. */
 const struct cli_verb *cli_verb(size_t i);
+/* The row of the command that these `n` words are, of which the first is its name; NULL: none. */
+const struct cli_verb *cli_verb_of(int n, char **words);
 
 int cli_run(struct cli_options *o);
 int cli_up(struct cli_options *o);
@@ -154,6 +173,7 @@ int cli_pcap(struct cli_options *o);
 int cli_trace(struct cli_options *o);
 int cli_top(struct cli_options *o);
 int cli_world(struct cli_options *o);
+int cli_worlds(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 int cli_decode(struct cli_options *o);
 
@@ -191,7 +211,12 @@ struct topo;
 int topo_prepare(struct cli_options *o, struct topo *t);
 /* The option --world. 0; PROG_FAILED after a message. */
 int world_option(struct cli_options *o, const char *arg);
-/* For topo_prepare(): the worlds of the command line and of the topology. */
+/*
+ * For topo_prepare(): the worlds of the command line and of the topology. The first one returns
+ * -EINVAL with the reason instead of a message.
+ */
+#define WORLD_UNFIT 800
+int world_fit(struct cli_options *o, const struct topo *t, char err[WORLD_UNFIT]);
 int world_prepare(struct cli_options *o, const struct topo *t);
 
 /*

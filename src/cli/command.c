@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cli/child.h"
+#include "cli/pair.h"
 #include "super/netns.h"
 #include "super/program.h"
 #include "util/cleanup.h"
@@ -100,6 +101,8 @@ void command_read(struct command *c)
 		} else if (si.ssi_code != SI_KERNEL && (pid_t)si.ssi_pid != c->pid) {
 			/* The terminal (SI_KERNEL) has sent it to the command, too. */
 			kill(c->pid, (int)si.ssi_signo);
+			c->asked |= si.ssi_signo == SIGTERM || si.ssi_signo == SIGINT ||
+				    si.ssi_signo == SIGHUP;
 		}
 	}
 }
@@ -131,7 +134,7 @@ int command_start(struct command *c, const struct cli_options *o, const struct c
 		return prog_fail("cannot start a process: %s", strerror(errno));
 	if (c->pid)
 		return 0;
-	r = netns < 0 ? 0 : netns_enter(netns);
+	r = netns < 0 || c->pair ? 0 : netns_enter(netns);
 	if (r < 0)
 		_exit(prog_fail("%s: cannot enter the host's network namespace: %s", o->verb,
 				strerror(-r)));
@@ -141,6 +144,8 @@ int command_start(struct command *c, const struct cli_options *o, const struct c
 	child_restore_state(st);
 	if (o->stdout_taken)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
+	if (c->pair)
+		pair_run(o, c->pair);
 	child_exec(o->argv);
 }
 

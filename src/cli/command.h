@@ -17,7 +17,9 @@ struct command {
 	bool ended;
 	bool alone; /* no process that the command started is our child any more */
 	bool hurry; /* a signal came after the command's end: do not wait for its descendants */
+	bool asked; /* to end: by a signal that we have passed on */
 	int status; /* result of waitpid */
+	struct pair *pair; /* with --pair; NULL */
 };
 
 /* The signals that command_read() handles; they must be blocked. */
@@ -42,5 +44,7 @@ int command_end_like(int status, const struct child_state *st);
  * many there are. (tree.c)
  */
 unsigned int tree_signal(int sig, pid_t except);
+/* All descendants of this process, at most `room`; how many. */
+unsigned int tree_pids(pid_t *pids, unsigned int room);
 
 #endif

@@ -264,7 +264,7 @@ static const struct {
 	{"FABRIC", values_fabric}, {"NAME", values_fabric},  {"HOST", values_host},
 	{"HCA", values_hca},       {"PORT", values_port},    {"FILE", values_file},
 	{"SPEC", values_topology}, {"TOPIC", values_topics}, {"COMMAND", values_opcode},
-	{"UID", values_uid},       {"WORLD", values_world},
+	{"UID", values_uid},       {"WORLD", values_world},  {"GLOB", values_world},
 };
 
 /*
@@ -438,14 +438,14 @@ int complete(int n, char **words)
 
 	if (!freopen("/dev/null", "w", stderr))
 		return PROG_FAILED;
-	for (size_t i = 0; n > 1 && (v = cli_verb(i)) != NULL; i++)
-		if (!strcmp(v->name, words[0]))
-			l.verb = v;
+	if (n > 1)
+		l.verb = cli_verb_of(n - 1, words);
 	if (l.verb) {
 		complete_line(&l, n, words);
 	} else if (n < 2 || (n == 2 && !strcmp(words[0], "help"))) {
 		for (size_t i = 0; (v = cli_verb(i)) != NULL; i++)
-			offer_word(&l, v->name, v->summary);
+			if (!v->mode)
+				offer_word(&l, v->name, v->summary);
 		if (n < 2)
 			offer_word(&l, "help", "Print the options of a command.");
 		if (n < 2 && *cur == '-') {

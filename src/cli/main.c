@@ -49,6 +49,9 @@ static const struct cli_verb verbs[] = {
 	 false, cli_top},
 	{CLI_WORLD, "world", "[WORLD...]", "List the hosts that programs fail on, for run --world.",
 	 0, INT_MAX, true, cli_world},
+	{CLI_WORLDS, "world", "--all -- CMD [ARG...]",
+	 "Run a command in each world, and tell where it fails and why.", 1, -1, false, cli_worlds,
+	 "--all"},
 };
 
 const struct cli_verb *cli_verb(size_t i)
@@ -56,12 +59,23 @@ const struct cli_verb *cli_verb(size_t i)
 	return i < ARRAY_SIZE(verbs) ? &verbs[i] : NULL;
 }
 
-static const struct cli_verb *find_verb(const char *name)
+static bool has_mode(const char *mode, int n, char **words)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (!strcmp(name, verbs[i].name))
-			return &verbs[i];
-	return NULL;
+	for (int i = 1; i < n && strcmp(words[i], "--"); i++)
+		if (!strcmp(words[i], mode))
+			return true;
+	return false;
+}
+
+const struct cli_verb *cli_verb_of(int n, char **words)
+{
+	const struct cli_verb *found = NULL;
+
+	for (size_t i = 0; n && i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(words[0], verbs[i].name) &&
+		    (!verbs[i].mode || has_mode(verbs[i].mode, n, words)))
+			found = &verbs[i];
+	return found;
 }
 
 static int no_verb(const char *name)
@@ -121,7 +135,7 @@ static int run_verb(const struct cli_verb *v, int argc, char **argv)
 /* `softhca help [COMMAND]` */
 static int help(int argc, char **argv)
 {
-	const struct cli_verb *v = argc > 1 ? find_verb(argv[1]) : NULL;
+	const struct cli_verb *v = cli_verb_of(argc - 1, argv + 1);
 	char *args[] = {argv[1], (char *)"--help", NULL};
 
 	if (v)
@@ -160,7 +174,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--complete"))
 		return complete(argc - 2, argv + 2);
-	v = find_verb(argv[1]);
+	v = cli_verb_of(argc - 1, argv + 1);
 	if (v)
 		return run_verb(v, argc - 1, argv + 1);
 	if (argv[1][0] == '-')

@@ -245,7 +245,8 @@ static int store_help(struct parse *p, const struct opt_row *row, const char *ar
 
 #define CLI_ALL ~0u
 #define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP) /* commands that run a program */
-#define CLI_MAKERS (CLI_COMMANDS | CLI_UP)
+#define CLI_RUNS (CLI_COMMANDS | CLI_WORLDS)
+#define CLI_MAKERS (CLI_RUNS | CLI_UP)
 #define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK | CLI_IP)
 
 static const struct opt_row rows[] = {
@@ -287,35 +288,34 @@ static const struct opt_row rows[] = {
 	{CLI_MAKERS, "allow-uid", 0, "UID,...",
 	 "other users whose processes may use the fabric; they then control each other's processes",
 	 .store = store_uids, .given = CLI_SHAPE},
-	{CLI_COMMANDS, "doorbell", 0, "auto|trap|poll",
+	{CLI_RUNS, "doorbell", 0, "auto|trap|poll",
 	 SHIM_CAN_TRAP
 		 ? "detect stores to a UAR by a fault, or by a thread that watches; auto: by a "
 		   "fault, unless a debugger would stop there (auto)"
 		 : "detect stores to a UAR by a thread that watches: poll only",
 	 .store = store_doorbell, AT(const char *, doorbell), .words = doorbells},
-	{CLI_COMMANDS, "memlock", 0, "account|enforce",
+	{CLI_RUNS, "memlock", 0, "account|enforce",
 	 "count registered memory, or also enforce RLIMIT_MEMLOCK (account)",
 	 WORD(memlock, memlocks)},
-	{CLI_COMMANDS, "adopt", 0, NULL,
+	{CLI_RUNS, "adopt", 0, NULL,
 	 "let other processes map memory that they write to, instead of copying by system calls",
 	 FLAG(adopt)},
-	{CLI_COMMANDS, "no-adopt", 0, NULL, "do not share registered memory (default)",
-	 FLAG(no_adopt)},
-	{CLI_COMMANDS, "keep-env", 0, "none|spawn|all",
+	{CLI_RUNS, "no-adopt", 0, NULL, "do not share registered memory (default)", FLAG(no_adopt)},
+	{CLI_RUNS, "keep-env", 0, "none|spawn|all",
 	 "also let programs see the adapter that are started with an environment of their own: "
 	 "by posix_spawn, or by exec, too (spawn)",
 	 WORD(keep_env, keeps)},
-	{CLI_COMMANDS, "quiet", 'q', NULL,
+	{CLI_RUNS, "quiet", 'q', NULL,
 	 "do not say at the end that the command could not see the adapter", FLAG(quiet)},
 	{CLI_COMMANDS, "summary", 0, NULL,
 	 "say at the end how many packets, doorbells, commands, errors there were", FLAG(summary)},
-	{CLI_COMMANDS, "require-traffic", 0, NULL,
+	{CLI_RUNS, "require-traffic", 0, NULL,
 	 "exit status 3 if the command succeeds, but no packet passed an adapter",
 	 FLAG(require_traffic)},
-	{CLI_COMMANDS, "timeout", 0, "SECONDS",
+	{CLI_RUNS, "timeout", 0, "SECONDS",
 	 "end the command and all its processes after this time; exit status 124",
 	 NUMBER(timeout, 1, 31536000)},
-	{CLI_COMMANDS, "host", 0, "HOST", "run on HOST (default: the first)", TEXT(host)},
+	{CLI_RUNS, "host", 0, "HOST", "run on HOST (default: the first)", TEXT(host)},
 	{CLI_LINK | CLI_IP, "host", 0, "HOST", "the host that is meant (default: the first)",
 	 TEXT(host)},
 	{CLI_STATUS, "host", 0, "HOST", "show this host only", TEXT(host)},
@@ -325,6 +325,21 @@ static const struct opt_row rows[] = {
 	{CLI_LIST, "quiet", 'q', NULL, "names only", FLAG(quiet)},
 	{CLI_USERS, "fabric", 0, "FABRIC", "use a fabric that is up (default: the command's own)",
 	 .store = store_fabric, AT(const char *, fabric)},
+	{CLI_WORLD | CLI_WORLDS, "all", 0, NULL, "run a command in each world", FLAG(all)},
+	{CLI_WORLDS, "jobs", 'j', "N", "worlds at a time (processors; with --pair 1)",
+	 NUMBER(jobs, 1, 256)},
+	{CLI_WORLDS, "only", 0, "GLOB", "worlds whose name or group fits, and the usual host",
+	 TEXT(only)},
+	{CLI_WORLDS, "json", 0, "FILE", "also write the results as JSON (-: instead of the table)",
+	 TEXT(json_file)},
+	{CLI_WORLDS, "junit", 0, "FILE", "also write them as JUnit's XML", TEXT(junit_file)},
+	{CLI_WORLDS, "verbose", 'v', NULL, "show all that the commands print", FLAG(verbose)},
+	{CLI_RUN | CLI_WORLDS, "pair", 0, "SERVER",
+	 "start SERVER, a command of the shell, then the command on the second host, if there is "
+	 "one",
+	 TEXT(pair)},
+	{CLI_RUN, "report", 0, "FILE", "write how the command has ended, and why, as JSON",
+	 TEXT(report)},
 	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS | CLI_LIST | CLI_TOP | CLI_WORLD, "json",
 	 'j', NULL, "write JSON", FLAG(json)},
 	{CLI_EXPLAIN, "list", 0, NULL, "list all names that it knows", FLAG(list)},
@@ -421,6 +436,14 @@ static error_t parse_row(struct parse *p, const struct opt_row *row, const char 
 		return EINVAL;
 	}
 	p->o->given |= row->given;
+	if (p->verb->bit == CLI_WORLDS && row->verbs & CLI_RUN) {
+		if (p->o->npassed == CLI_PASSED) {
+			prog_fail("%s: more than %d options", p->verb->name, CLI_PASSED);
+			p->said = true;
+			return EINVAL;
+		}
+		p->o->passed[p->o->npassed++] = (struct cli_passed){row->name, arg};
+	}
 	if (row->given & CLI_SHAPE && !p->o->shape)
 		p->o->shape = row->name;
 	return 0;

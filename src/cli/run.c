@@ -18,6 +18,8 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/lost.h"
+#include "cli/outcome.h"
+#include "cli/pair.h"
 #include "cli/pcap.h"
 #include "cli/use.h"
 #include "shim/shim.h"
@@ -40,6 +42,8 @@ struct run {
 	int netns; /* the host's network namespace; -1: none */
 	struct command c;
 	bool timed_out;
+	struct pair hung;          /* the ends at that time */
+	struct json_object *stood; /* where it was then; NULL: nobody asks */
 };
 
 static void run_on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
@@ -76,13 +80,10 @@ static void wait_alone(struct run *run, uint64_t end)
 }
 
 /* All processes of the command end, also those that do not use the fabric. */
-static void time_out(struct run *run)
+static void end_all(struct run *run)
 {
 	uint64_t end;
 
-	run->timed_out = true;
-	prog_fail("'%s' did not finish within %u s; its processes were terminated", run->o->argv[0],
-		  run->o->timeout);
 	tree_signal(SIGTERM, keeper(run));
 	tree_signal(SIGCONT, keeper(run));
 	wait_alone(run, clock_now_ns() + TERM_NS);
@@ -94,12 +95,29 @@ static void time_out(struct run *run)
 	}
 }
 
+static void time_out(struct run *run)
+{
+	run->timed_out = true;
+	if (run->c.pair) /* before the ends are told to end */
+		run->hung = *run->c.pair;
+	if (run->o->report && !run->c.asked)
+		run->stood = stood_at(run->sup, run->c.pid);
+	if (!run->c.asked)
+		prog_fail("'%s' did not finish within %u s; its processes were terminated",
+			  run->o->argv[0], run->o->timeout);
+	end_all(run);
+}
+
 /* Serves until the command ends. 0; PROG_FAILED after a message. */
 static int attend(struct run *run, const struct child_state *st)
 {
 	uint64_t end =
 		run->o->timeout ? clock_now_ns() + run->o->timeout * NSEC_PER_SEC : UINT64_MAX;
-	int r = command_start(&run->c, run->o, st, run->netns);
+	int r;
+
+	if (run->o->pair && !(run->c.pair = pair_new()))
+		return prog_fail("out of memory");
+	r = command_start(&run->c, run->o, st, run->netns);
 
 	while (!r && !run->c.ended) {
 		int err = run_turn(run, end);
@@ -108,11 +126,19 @@ static int attend(struct run *run, const struct child_state *st)
 			r = prog_fail("the supervisor cannot go on: %s", prog_why(-err));
 			kill(run->c.pid, SIGKILL);
 			waitpid(run->c.pid, &run->c.status, 0);
-		} else if (!run->c.ended && clock_now_ns() >= end) {
+			continue;
+		}
+		/* A softhca that runs many waits for our end, and the command may ignore signals.
+		 */
+		if (run->o->report && run->c.asked && end > clock_now_ns() + TERM_NS)
+			end = clock_now_ns() + TERM_NS;
+		if (!run->c.ended && clock_now_ns() >= end) {
 			time_out(run);
 			return 0;
 		}
 	}
+	if (!r && run->o->report && run->c.asked)
+		end_all(run);
 	return r;
 }
 
@@ -161,7 +187,18 @@ static int conclude(const struct run *run, const struct child_state *st, struct 
 {
 	bool well = !run->timed_out && WIFEXITED(run->c.status) && !WEXITSTATUS(run->c.status);
 	int r = trace_end(run->o->watch.reader);
+	struct outcome out = {.status = run->c.status,
+			      .timed_out = run->timed_out,
+			      .pair = run->c.pair && run->timed_out ? &run->hung : run->c.pair,
+			      .opened = run->sup ? run->sup->joined : after != NULL,
+			      .stood = run->stood};
 
+	if (run->o->report)
+		r = outcome_write(run->o->report, &out, before, after) ?: r;
+	if (!run->o->summary && !run->o->require_traffic) {
+		json_object_put(before);
+		json_object_put(after);
+	}
 	if (run->o->summary || run->o->require_traffic)
 		r = use_end(run->o, well, before, after) ?: r;
 	if (run->timed_out)
@@ -266,7 +303,7 @@ static int run_private(struct cli_options *o)
 		lost_begin(&lost, o, sup.seg.dir);
 		r = supervise(&run, &st, &handled);
 		lost_end(&lost, sup.joined, run.c.status);
-		if (o->summary || o->require_traffic)
+		if (o->summary || o->require_traffic || o->report)
 			after = use_of_sup(&sup);
 		if (o->trace && !(o->watch.options & LOG_COUNTED))
 			trace_left(&sup.seg);
@@ -363,7 +400,7 @@ static int run_beside(const struct cli_options *o, int sock, const char *host, i
 	struct json_object *before = NULL, *after = NULL;
 	struct child_state st;
 	sigset_t handled;
-	bool count = o->summary || o->require_traffic;
+	bool count = o->summary || o->require_traffic || o->report;
 	int r;
 
 	command_signals(&handled);
@@ -403,7 +440,8 @@ static int run_joined(struct cli_options *o)
 		r = child_environment(o, t.dir, host);
 	if (!r) {
 		lost_at_once(o);
-		if (o->timeout || o->summary || o->require_traffic || o->watch.reader)
+		if (o->timeout || o->summary || o->report || o->pair || o->require_traffic ||
+		    o->watch.reader)
 			r = run_beside(o, sock, host, netns);
 		else
 			r = run_instead(o, netns);

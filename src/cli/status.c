@@ -74,6 +74,10 @@ static void print_fabric(struct json_object *o, bool all)
 		       : "",
 	       hosts, hosts == 1 ? "" : "s", num(subnet, "hosts_used"), num(o, "supervisor"),
 	       str(o, "directory"));
+	for_each(json_object_object_get(o, "worlds"), item, i)
+		printf("%s%s", i ? "," : "  world ", json_object_get_string(item));
+	if (json_object_array_length(json_object_object_get(o, "worlds")))
+		printf("\n");
 	print_hosts(json_object_object_get(o, "hosts"));
 	print_objects(json_object_object_get(o, "objects"), all);
 	for_each(json_object_object_get(o, "processes"), item, i)

@@ -93,6 +93,19 @@ static void procs_read(struct procs *l)
 	}
 }
 
+unsigned int tree_pids(pid_t *pids, unsigned int room)
+{
+	struct procs l = {0};
+	unsigned int n = 0;
+
+	procs_read(&l);
+	for (size_t i = 0; i < l.n && n < room; i++)
+		if (l.at[i].ours)
+			pids[n++] = l.at[i].pid;
+	free(l.at);
+	return n;
+}
+
 unsigned int tree_signal(int sig, pid_t except)
 {
 	struct procs l = {0};

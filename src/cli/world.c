@@ -2,7 +2,9 @@
 /* `softhca world`: lists the worlds, and what each changes; and --world of other commands. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <json-c/json.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "cli/fabrics.h"
@@ -30,21 +32,33 @@ int world_option(struct cli_options *o, const char *arg)
 			 s.best ? s.best : "", s.best ? "?" : "");
 }
 
+static int unfit(char err[WORLD_UNFIT], const char *f, ...) __attribute__((format(printf, 2, 3)));
+static int unfit(char err[WORLD_UNFIT], const char *f, ...)
+{
+	va_list ap;
+
+	va_start(ap, f);
+	vsnprintf(err, WORLD_UNFIT, f, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
 /* The worlds in `o` need at least `n`, and the user has said `*have`, or nothing: 0. */
-static int at_least(const struct cli_options *o, const char *option, uint32_t *have, uint32_t n)
+static int at_least(const struct cli_options *o, const char *option, uint32_t *have, uint32_t n,
+		    char err[WORLD_UNFIT])
 {
 	char names[WORLD_NAMES];
 
 	if (*have && *have < n)
-		return prog_fail("%s: --%s %u: --world %s needs %u", o->verb, option, *have,
-				 world_names(&o->fab.world, names), n);
+		return unfit(err, "--%s %u: --world %s needs %u", option, *have,
+			     world_names(&o->fab.world, names), n);
 	if (!*have)
 		*have = n ? n : 1;
 	return 0;
 }
 
 static int check_topology(const struct cli_options *o, const struct topo *t,
-			  const struct world_needs *needs)
+			  const struct world_needs *needs, char err[WORLD_UNFIT])
 {
 	char names[WORLD_NAMES];
 	bool hcas = !needs->hcas, ports = !needs->ports;
@@ -60,28 +74,28 @@ static int check_topology(const struct cli_options *o, const struct topo *t,
 		ports = t->node[i].type == TOPO_CA && t->node[i].nports >= needs->ports;
 	world_names(&o->fab.world, names);
 	if (!hcas)
-		return prog_fail("%s: --world %s needs a host with %u adapters: %s has none",
-				 o->verb, names, needs->hcas, o->topo);
+		return unfit(err, "--world %s needs a host with %u adapters: %s has none", names,
+			     needs->hcas, o->topo);
 	if (!ports)
-		return prog_fail("%s: --world %s needs an adapter with %u ports: %s has none",
-				 o->verb, names, needs->ports, o->topo);
+		return unfit(err, "--world %s needs an adapter with %u ports: %s has none", names,
+			     needs->ports, o->topo);
 	if (t->nhosts < needs->hosts)
-		return prog_fail("%s: --world %s needs %u hosts: %s has %u", o->verb, names,
-				 needs->hosts, o->topo, t->nhosts);
+		return unfit(err, "--world %s needs %u hosts: %s has %u", names, needs->hosts,
+			     o->topo, t->nhosts);
 	return 0;
 }
 
 /* The hosts of a fabric that the command line alone describes. */
-static int fill_size(struct cli_options *o, const struct world_needs *needs)
+static int fill_size(struct cli_options *o, const struct world_needs *needs, char err[WORLD_UNFIT])
 {
-	int r = at_least(o, "hosts", &o->fab.hosts, needs->hosts);
+	int r = at_least(o, "hosts", &o->fab.hosts, needs->hosts, err);
 
 	if (!r)
-		r = at_least(o, "hca", &o->fab.hcas, needs->hcas);
-	return r ? r : at_least(o, "ports", &o->fab.ports, needs->ports);
+		r = at_least(o, "hca", &o->fab.hcas, needs->hcas, err);
+	return r ? r : at_least(o, "ports", &o->fab.ports, needs->ports, err);
 }
 
-static int fill_link(struct cli_options *o, enum world_link needs)
+static int fill_link(struct cli_options *o, enum world_link needs, char err[WORLD_UNFIT])
 {
 	enum hw_link want = needs == WORLD_ETH ? HW_LINK_ETH : HW_LINK_IB;
 	char names[WORLD_NAMES];
@@ -89,29 +103,35 @@ static int fill_link(struct cli_options *o, enum world_link needs)
 	if (!needs)
 		return 0;
 	if ((o->given & CLI_LINK_LAYER) && o->fab.link != want)
-		return prog_fail("%s: --link %s: --world %s needs %s", o->verb,
-				 want == HW_LINK_IB ? "eth" : "ib",
-				 world_names(&o->fab.world, names),
-				 want == HW_LINK_IB ? "InfiniBand" : "Ethernet");
+		return unfit(err, "--link %s: --world %s needs %s",
+			     want == HW_LINK_IB ? "eth" : "ib", world_names(&o->fab.world, names),
+			     want == HW_LINK_IB ? "InfiniBand" : "Ethernet");
 	o->fab.link = want;
 	return 0;
 }
 
-int world_prepare(struct cli_options *o, const struct topo *t)
+int world_fit(struct cli_options *o, const struct topo *t, char err[WORLD_UNFIT])
 {
 	struct world_needs needs;
-	char err[WORLD_ERR];
-	int r = world_join(&o->fab.world, &t->world, err);
+	char why[WORLD_ERR];
+	int r = world_join(&o->fab.world, &t->world, why);
 
 	if (!r)
-		r = world_settle(&o->fab.world, &needs, err);
+		r = world_settle(&o->fab.world, &needs, why);
 	if (r)
-		return prog_fail("%s: --world: %s", o->verb, err);
+		return unfit(err, "--world: %s", why);
 	o->fab.caps = fw_caps_of(o->fab.model, &o->fab.world);
-	r = fill_link(o, needs.link);
+	r = fill_link(o, needs.link, err);
 	if (r)
 		return r;
-	return o->topo ? check_topology(o, t, &needs) : fill_size(o, &needs);
+	return o->topo ? check_topology(o, t, &needs, err) : fill_size(o, &needs, err);
+}
+
+int world_prepare(struct cli_options *o, const struct topo *t)
+{
+	char err[WORLD_UNFIT];
+
+	return world_fit(o, t, err) ? prog_fail("%s: %s", o->verb, err) : 0;
 }
 
 /* ---- the list */
@@ -140,6 +160,7 @@ static struct json_object *row_json(const struct world_row *row)
 {
 	struct json_object *o = json_object_new_object(), *set = json_object_new_object();
 	const struct world_needs *n = &row->needs;
+	char buf[WORLD_VALUE];
 
 	json_object_object_add(o, "world", json_object_new_string(row->name));
 	json_object_object_add(o, "group", json_object_new_string(row->group));
@@ -147,11 +168,13 @@ static struct json_object *row_json(const struct world_row *row)
 	json_object_object_add(o, "why", json_object_new_string(row->why));
 	json_object_object_add(o, "case", row->source ? json_object_new_string(row->source) : NULL);
 	for (size_t k = 0; k < WORLD_SETS && row->set[k].what; k++) {
-		const char *word = world_value(row->set[k].what, row->set[k].value);
+		enum hw_setting what = row->set[k].what;
+		uint32_t v = row->set[k].value;
 
-		json_object_object_add(set, world_setting(row->set[k].what),
-				       word ? json_object_new_string(word)
-					    : json_object_new_int64(row->set[k].value));
+		json_object_object_add(set, world_setting(what),
+				       world_is_number(what)
+					       ? json_object_new_int64(v)
+					       : json_object_new_string(world_value(what, v, buf)));
 	}
 	json_object_object_add(o, "sets", set);
 	json_object_object_add(o, "link",
@@ -182,13 +205,10 @@ static void print_row(const struct world_row *row)
 {
 	printf("%s: %s\n", row->name, row->what);
 	for (size_t k = 0; k < WORLD_SETS && row->set[k].what; k++) {
-		const char *word = world_value(row->set[k].what, row->set[k].value);
+		char buf[WORLD_VALUE];
 
-		printf("  sets   %s: ", world_setting(row->set[k].what));
-		if (word)
-			printf("%s\n", word);
-		else
-			printf("%u\n", row->set[k].value);
+		printf("  sets   %s: %s\n", world_setting(row->set[k].what),
+		       world_value(row->set[k].what, row->set[k].value, buf));
 	}
 	print_needs(&row->needs);
 	printf("  why    %s\n", row->why);

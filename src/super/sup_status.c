@@ -20,6 +20,7 @@
 #include "hw/port.h"
 #include "segment/adopt.h"
 #include "util/cleanup.h"
+#include "world/world.h"
 
 static void add_str(struct json_object *o, const char *key, const char *v)
 {
@@ -175,6 +176,16 @@ static struct json_object *show_subnet(struct sup *sup)
 	return o;
 }
 
+static struct json_object *show_worlds(struct sup *sup)
+{
+	const struct hw_world *w = &fab_subnet(&sup->seg)->world;
+	struct json_object *a = json_object_new_array();
+
+	for (uint32_t i = 0; i < w->n; i++)
+		json_object_array_add(a, json_object_new_string(world_row(w->row[i])->name));
+	return a;
+}
+
 static uint64_t count_owned(struct sup *sup, enum seg_table_id t)
 {
 	uint64_t n = 0;
@@ -280,6 +291,7 @@ int sup_status_fd(struct sup *sup, const struct link_msg *m)
 	add_str(o, "directory", sup->seg.dir);
 	add_num(o, "supervisor", (uint64_t)getpid());
 	json_object_object_add(o, "private", json_object_new_boolean(sup->embedded));
+	json_object_object_add(o, "worlds", show_worlds(sup));
 	json_object_object_add(o, "subnet", show_subnet(sup));
 	json_object_object_add(o, "hosts", show_hosts(sup, m->arg, host));
 	json_object_object_add(o, "objects", show_objects(sup));

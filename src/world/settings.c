@@ -49,7 +49,17 @@ const char *world_setting(enum hw_setting what)
 	return settings[what].name;
 }
 
-const char *world_value(enum hw_setting what, uint32_t value)
+bool world_is_number(enum hw_setting what)
 {
-	return value < VALUES ? settings[what].value[value] : NULL;
+	return !settings[what].value[0];
+}
+
+const char *world_value(enum hw_setting what, uint32_t value, char buf[WORLD_VALUE])
+{
+	const char *word = value < VALUES ? settings[what].value[value] : NULL;
+
+	if (word)
+		return word;
+	snprintf(buf, WORLD_VALUE, "%u", value);
+	return buf;
 }

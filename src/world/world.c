@@ -99,22 +99,11 @@ static const char *link_name(enum world_link link)
 	return link == WORLD_ETH ? "Ethernet" : "InfiniBand";
 }
 
-/* A value in words, or as a number. */
-static const char *value_text(enum hw_setting what, uint32_t value, char buf[16])
-{
-	const char *word = world_value(what, value);
-
-	if (word)
-		return word;
-	snprintf(buf, 16, "%u", value);
-	return buf;
-}
-
 static int settle_row(struct hw_world *w, uint32_t i, struct world_needs *needs,
 		      char err[WORLD_ERR])
 {
 	const struct world_row *row = world_row(w->row[i]);
-	char a[16], b[16];
+	char a[WORLD_VALUE], b[WORLD_VALUE];
 
 	if (row->needs.link && needs->link && row->needs.link != needs->link) {
 		snprintf(err, WORLD_ERR, "worlds %s and %s contradict each other: %s and %s",
@@ -135,7 +124,7 @@ static int settle_row(struct hw_world *w, uint32_t i, struct world_needs *needs,
 			snprintf(err, WORLD_ERR,
 				 "worlds %s and %s contradict each other: %s is '%s' and '%s'",
 				 who_sets(w, i, what), row->name, world_setting(what),
-				 value_text(what, *v, a), value_text(what, row->set[k].value, b));
+				 world_value(what, *v, a), world_value(what, row->set[k].value, b));
 			return -EINVAL;
 		}
 		*v = row->set[k].value;

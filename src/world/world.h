@@ -38,9 +38,12 @@ struct world_row {
 /* The row at i; NULL: there are no more. */
 const struct world_row *world_row(size_t i);
 
-/* A setting's name, as "gid-types", and its value in words; NULL: it has no such value. */
+#define WORLD_VALUE 16
+/* A setting's name, as "gid-types", and its value in words, or as a number in `buf`. */
 const char *world_setting(enum hw_setting what);
-const char *world_value(enum hw_setting what, uint32_t value);
+const char *world_value(enum hw_setting what, uint32_t value, char buf[WORLD_VALUE]);
+/* Its values have no words. */
+bool world_is_number(enum hw_setting what);
 
 /*
  * Adds the worlds of a list of names, "a,b"; one that is there already is added once. 0; -EINVAL:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """softhca as a command: options, exit statuses, signals, what is left behind, and its supervisor."""
 import array
+import contextlib
 import ctypes
 import errno
 import fcntl
@@ -22,6 +23,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree as xml_tree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 from softhca import (BUILD, NOBODY, SOFTHCA, TIMEOUT, TOP, alive, fabric_dir, ordinary_user_can_run, stop,  # noqa: E402
@@ -182,6 +184,139 @@ class Worlds(Cli):
             f.write('#world pkey-shifted,elsewhere\n')
         self.assertRegex(self.refused('up', 'other', '--topo', path), r"w\.topo:6:21: 'elsewhere' is not a world")
         self.down()
+
+
+class AllWorlds(Cli):
+    """softhca world --all: each kind of result, its files, and that nothing is left."""
+    ONE = ('--only', 'gid-v2-only')
+
+    def run_all(self, *args, status):
+        r = self.softhca('world', '--all', *args)
+        self.assertEqual(r.returncode, status, r)
+        return r.stdout
+
+    def results(self, *args, status):
+        return json.loads(self.run_all('--json', '-', *args, status=status))['worlds']
+
+    def test_passed_and_skipped(self):
+        """The command lacks something there, and says what in its last line."""
+        out = self.run_all('--only', 'P_Keys', '--', 'sh', '-c', 'ibv_devinfo; grep -q 0xffff '
+                           '/sys/class/infiniband/mlx5_0/ports/1/pkeys/0 && exit 0; echo; '
+                           'echo 0xffff is not at 0 >&2; echo; exit 77', status=0)
+        self.assertRegex(out, r'\Adefault +passed\n')
+        self.assertRegex(out, r'(?m)^pkey-shifted +skipped: 0xffff is not at 0$')
+        out = self.run_all(*self.ONE, '--link', 'eth', '--', 'ibv_devinfo', status=0)
+        self.assertRegex(out, r'\Adefault +passed\ngid-v2-only +passed\n\n2 runs: 2 passed\n\Z')
+
+    def test_a_world_that_contradicts_an_option_is_skipped(self):
+        out = self.run_all('--link', 'ib', '--', 'ibv_devinfo', status=0)
+        self.assertRegex(out, r'(?m)^gid-v2-only +skipped: needs Ethernet\n')
+        self.assertRegex(out, r'(?m)^pkey-shifted +passed\n')
+        out = self.run_all('--world', 'gid-v2-first', '--only', 'gid-*', '--', 'ibv_devinfo', status=0)
+        self.assertRegex(out, r'(?m)^default +passed\ngid-v2-only +skipped: .*contradict.*\ngid-v2-first +passed\n')
+
+    def test_failed(self):
+        w = self.results(*self.ONE, '--', 'sh', '-c', 'ibv_devinfo; echo no good; exit 3', status=1)
+        self.assertEqual([(x['world'], x['result'], x['status'], x['signal'], x['last_line']) for x in w],
+                         [(x, 'failed', 3, None, 'no good') for x in ('default', 'gid-v2-only')])
+        self.assertIn('Choose the entry by type', w[1]['hint'])
+        w = self.results(*self.ONE, '--', 'sh', '-c', 'kill -SEGV $$', status=1)[0]
+        self.assertEqual((w['result'], w['status'], w['signal'], w['cause']),
+                         ('failed', None, 11, 'no adapter was opened'))
+        w = self.results(*self.ONE, '--', '/nowhere', status=1)[0]
+        self.assertIn("cannot run '/nowhere'", w['cause'])
+
+    def test_hung_and_where(self):
+        out = self.run_all(*self.ONE, '--timeout', '1', '--', 'sh', '-c', 'echo begun; read x < fifo || '
+                           'exec sleep 1000', status=1)
+        self.assertRegex(out, r'(?m)^default +hung: after \d+ s: the command: in nanosleep\n +last line: .*')
+
+    def test_unused(self):
+        out = self.run_all(*self.ONE, '--', 'true', status=0)
+        self.assertRegex(out, r'\Adefault +never used the adapter\ngid-v2-only +never used the adapter\n')
+
+    def test_two_ends(self):
+        """The client starts when the server is ready, on the second host, and the end that fails is named."""
+        server, client = 'ibv_rc_pingpong -n 10', ('ibv_rc_pingpong', '-n', '10', 'localhost')
+        port = self.port()
+        server, client = f'{server} -p {port}', (*client, '-p', str(port))
+        out = self.run_all(*self.ONE, '--link', 'ib', '--hosts', '2', '-v', '--pair', server, '--', 'sh', '-c',
+                           f'{" ".join(client)} && echo client on $SOFTHCA_HOST', status=0)
+        self.assertIn('client on h2', out)
+        out = self.run_all(*self.ONE, '--link', 'ib', '--pair', server + '; exit 3', '--', *client, status=1)
+        self.assertRegex(out, r'(?m)^default +failed: the server: exit status 3: ')
+        out = self.run_all(*self.ONE, '--link', 'ib', '--pair', server, '--', 'sh', '-c', 'exit 4', status=1)
+        self.assertRegex(out, r'(?m)^default +failed: the client: exit status 4: ')
+        out = self.run_all(*self.ONE, '--link', 'ib', '--pair', 'true', '--', *client, status=1)
+        self.assertIn('the server has ended before it listened or used an adapter', out)
+        out = self.run_all(*self.ONE, '--link', 'ib', '--timeout', '1', '--pair', 'sleep 1000', '--', *client, status=1)
+        self.assertRegex(out, r'(?m)^default +hung: the server has neither listened nor used an adapter: ')
+
+    @staticmethod
+    def port():
+        with socket.socket() as s:
+            s.bind(('', 0))
+            return s.getsockname()[1]
+
+    def test_options_reach_the_runs(self):
+        w = self.results(*self.ONE, '--hca', '2', '--hosts', '2', '--host', 'h2', '-v', '--', 'sh', '-c',
+                         'ibv_devices | grep -c mlx5_; echo $SOFTHCA_HOST', status=0)
+        self.assertEqual([x['last_line'] for x in w], ['h2', 'h2'])
+        out = self.run_all(*self.ONE, '--hca', '2', '-v', '--', 'sh', '-c', 'ibv_devices | grep -c mlx5_', status=0)
+        self.assertEqual(out.count('\n    2\n'), 2, out)
+
+    def test_bytes_that_are_no_text(self):
+        """JSON and XML hold what a program prints, whatever it is."""
+        xml = os.path.join(self.work, 'junit.xml')
+        w = self.results(*self.ONE, '--junit', xml, '--', 'sh', '-c',
+                         r"""printf '<a> & "b" \377\033[1m \303\251\n'; exit 1""", status=1)
+        self.assertEqual(w[0]['last_line'], '<a> & "b" ??[1m \xe9')
+        suite = xml_tree.parse(xml).getroot()[0]
+        self.assertEqual((suite.get('tests'), suite.get('failures'), suite.get('skipped')), ('2', '2', '0'))
+        case = suite.findall('testcase')[1]
+        self.assertEqual((case.get('classname'), case.get('name')), ('GIDs', 'gid-v2-only'))
+        self.assertIn('<a> & "b" ??[1m \xe9', case.find('failure').get('message'))
+        self.assertEqual(case.find('system-out').text, '<a> & "b" ??[1m \xe9\n')
+
+    def test_refusals(self):
+        for args, why in ((['--only', 'nowhere', '--', 'true'], "no world and no group is named 'nowhere'"),
+                          (['-j', '0', '--', 'true'], '-j|--jobs'),
+                          (['--json', '-', '--junit', '-', '--', 'true'], 'cannot both be standard output'),
+                          (['--hca', '99', '--', 'true'], '--hca'),
+                          ([], 'the command is missing')):
+            self.assertRegex(self.refused('world', '--all', *args), why)
+
+    def test_a_signal_ends_all(self):
+        """Also commands that ignore it, and what they have started."""
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            with self.subTest(sig=sig):
+                pids = os.path.join(self.work, f'pids{int(sig)}')
+                p = self.popen('world', '--all', '-j', '2', *self.ONE, '--', 'sh', '-c',
+                               f'{"trap : TERM; " if sig == signal.SIGTERM else ""}sleep 1000 & echo $! >>{pids}; echo $$ >>{pids}; wait; '
+                               f'{"exec sleep 1000" if sig == signal.SIGTERM else "exit 9"}')
+                wait_for(lambda: os.path.exists(pids) and len(self.read(pids)) == 4, 'both commands')
+                p.send_signal(sig)
+                self.assertEqual(p.wait(), -sig)
+                wait_for(lambda: not any(alive(pid) for pid in self.read(pids)), 'all of them to end')
+                wait_for(lambda: not os.listdir(self.dir), 'the fabrics to be gone')
+
+    @staticmethod
+    def read(path):
+        with open(path, encoding='ascii') as f:
+            return [int(line) for line in f.read().split('\n')[:-1]]
+
+    def test_progress_on_a_terminal_only(self):
+        ours, theirs = pty.openpty()
+        p = self.popen('world', '--all', *self.ONE, '--', 'true', stdout=theirs)
+        os.close(theirs)
+        out = b''
+        with contextlib.suppress(OSError):
+            while more := os.read(ours, 65536):
+                out += more
+        os.close(ours)
+        self.assertEqual(p.wait(), 0)
+        self.assertIn(b'0 of 2, 0 failed:', out)
+        self.assertNotIn('\x1b', self.run_all(*self.ONE, '--', 'true', status=0))
 
 
 class Options(Cli):

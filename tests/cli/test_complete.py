@@ -18,7 +18,7 @@ from softhca import BUILD, SOFTHCA, TOP, Fabric, wait_for  # noqa: E402
 
 SCRIPTS = os.path.join(TOP, 'completions')
 # Kinds of values that no table has: numbers and free texts.
-FREE = {'N', 'OCTETS', 'BYTES', 'HOST=ADDR,...', 'WHAT...', 'SECONDS', 'EXPR', 'TEXT'}
+FREE = {'N', 'SERVER', 'OCTETS', 'BYTES', 'HOST=ADDR,...', 'WHAT...', 'SECONDS', 'EXPR', 'TEXT'}
 
 
 def offered(*words, env=None):
@@ -32,7 +32,8 @@ def usage(*words):
 
 
 def verbs():
-    return re.findall(r'^  ([a-z]+) ', usage().split('\n\n  softhca help')[0], re.M)
+    """A command that an option makes another one (world --all) is listed twice, and meant once."""
+    return list(dict.fromkeys(re.findall(r'^  ([a-z]+) ', usage().split('\n\n  softhca help')[0], re.M)))
 
 
 class Offers(unittest.TestCase):
@@ -55,14 +56,18 @@ class Offers(unittest.TestCase):
         for v in verbs():
             listed = re.findall(r'^ +(?:-\w, )?(--[a-z-]+)', usage(v), re.M)
             self.assertEqual(sorted(self.offered(v, '-')), sorted(listed), v)
+        listed = re.findall(r'^ +(?:-\w, )?(--[a-z-]+)', usage('world', '--all'), re.M)
+        self.assertIn('--junit', listed)
+        self.assertEqual(sorted(self.offered('world', '--all', '-')), sorted(listed))
 
     def test_values_of_every_option_are_known(self):
         """Values of every kind are offered, or the kind is in FREE."""
-        for v in verbs():
-            for option, optional, kind in re.findall(r'(--[a-z-]+)(\[?)=([^\s\]]+)', usage(v)):
+        for v in [*verbs(), 'world --all']:
+            v, *mode = v.split()
+            for option, optional, kind in re.findall(r'(--[a-z-]+)(\[?)=([^\s\]]+)', usage(v, *mode)):
                 words = [f'{option}='] if optional else [option, '']
                 if kind.split('[')[0] not in FREE:
-                    self.assertTrue(self.offered(v, *words),
+                    self.assertTrue(self.offered(v, *mode, *words),
                                     f'{v} {option} {kind}: add the kind to kinds[] of src/cli/complete.c, or here')
 
     def test_every_option_is_in_a_page(self):

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Says where processes stand: the system call that a thread is in, with the file that it waits for,
+ * and what their queues wait for. Read from /proc and the segment; called by run.c when the time is
+ * over.
+ */
+#include "cli/outcome.h"
+
+#include <errno.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include "hw/qp.h"
+#include "super/supervisor.h"
+#include "util/cleanup.h"
+#include "util/num.h"
+#include "wire/prm/prm.h"
+
+#define LINE 320
+#define FDS 8
+
+/* What the first argument of a call is. */
+enum first { FIRST_OTHER, FIRST_FD, FIRST_POLL };
+
+static const struct call {
+	long number;
+	const char *name;
+	enum first first;
+} calls[] = {
+	{SYS_read, "read", FIRST_FD},
+	{SYS_write, "write", FIRST_FD},
+	{SYS_recvfrom, "recv", FIRST_FD},
+	{SYS_recvmsg, "recvmsg", FIRST_FD},
+	{SYS_sendto, "send", FIRST_FD},
+	{SYS_sendmsg, "sendmsg", FIRST_FD},
+	{SYS_accept4, "accept", FIRST_FD},
+	{SYS_connect, "connect", FIRST_FD},
+	{SYS_ppoll, "poll", FIRST_POLL},
+	{SYS_pselect6, "select", FIRST_OTHER},
+	{SYS_epoll_pwait, "epoll_wait", FIRST_OTHER},
+	{SYS_futex, "futex: a lock, a condition or another thread", FIRST_OTHER},
+	{SYS_nanosleep, "nanosleep", FIRST_OTHER},
+	{SYS_clock_nanosleep, "nanosleep", FIRST_OTHER},
+	{SYS_wait4, "wait for a child", FIRST_OTHER},
+	{SYS_waitid, "wait for a child", FIRST_OTHER},
+	{SYS_rt_sigsuspend, "sigsuspend", FIRST_OTHER},
+	{SYS_rt_sigtimedwait, "sigwait", FIRST_OTHER},
+	{SYS_flock, "flock", FIRST_FD},
+#ifdef SYS_accept
+	{SYS_accept, "accept", FIRST_FD},
+#endif
+#ifdef SYS_poll
+	{SYS_poll, "poll", FIRST_POLL},
+	{SYS_select, "select", FIRST_OTHER},
+	{SYS_epoll_wait, "epoll_wait", FIRST_OTHER},
+	{SYS_pause, "pause", FIRST_OTHER},
+#endif
+};
+
+/* The kind of an event file, or what the link in /proc says of another one. */
+static void put_file(struct sup *sup, pid_t pid, int fd, char *text, size_t size)
+{
+	static const char *const kinds[] = {
+		[SEG_FILE_ASYNC] = "asynchronous events",
+		[SEG_FILE_COMP] = "a completion channel",
+		[SEG_FILE_DEVX_CMD] = "DEVX completions",
+		[SEG_FILE_DEVX_EVENT] = "DEVX events",
+		[SEG_FILE_UMAD] = "MADs",
+		[SEG_FILE_RDMA_CM] = "an event channel of rdma_cm",
+	};
+	char path[64], target[128];
+	struct stat st, probe;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	for (uint32_t i = 0; sup && !stat(path, &st) && i < sup->nfiles; i++) {
+		const struct seg_file *f = seg_file(&sup->seg, i);
+
+		if (!f || sup->files[i].probe < 0 || fstat(sup->files[i].probe, &probe) < 0 ||
+		    probe.st_ino != st.st_ino || probe.st_dev != st.st_dev)
+			continue;
+		if (f->kind < ARRAY_SIZE(kinds) && kinds[f->kind]) {
+			snprintf(text, size, "%s", kinds[f->kind]);
+			return;
+		}
+	}
+	n = readlink(path, target, sizeof(target) - 1);
+	target[n > 0 ? n : 0] = '\0';
+	snprintf(text, size, "%s%s%s", !strncmp(target, "socket:", 7) ? "a socket" : "descriptor ",
+		 !strncmp(target, "socket:", 7) ? "" : target, "");
+}
+
+static void put_polled(struct sup *sup, pid_t pid, const uint64_t arg[2], char *text, size_t size)
+{
+	struct pollfd p[FDS];
+	struct iovec here = {p, 0}, there = {(void *)(uintptr_t)arg[0], 0};
+	size_t n = arg[1] < FDS ? arg[1] : FDS, len = 0;
+
+	*text = 0;
+	here.iov_len = there.iov_len = n * sizeof(*p);
+	if (process_vm_readv(pid, &here, 1, &there, 1, 0) != (ssize_t)here.iov_len)
+		return;
+	for (size_t i = 0; i < n && len < size; i++) {
+		char file[160];
+
+		put_file(sup, pid, p[i].fd, file, sizeof(file));
+		len += (size_t)snprintf(text + len, size - len, "%s%s", i ? ", " : "", file);
+	}
+}
+
+/* "in poll of a completion channel". False: it cannot be told. */
+static bool put_call(struct sup *sup, pid_t pid, const char *tid, char *text, size_t size)
+{
+	char path[64], line[256] = "", file[LINE] = "";
+	const struct call *c = NULL;
+	unsigned long long a[2] = {0};
+	long number;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", (int)pid, tid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (!fgets(line, sizeof(line), f))
+		line[0] = 0;
+	fclose(f);
+	if (!strncmp(line, "running", 7)) {
+		snprintf(text, size, "running: it polls or computes");
+		return true;
+	}
+	if (sscanf(line, "%ld 0x%llx 0x%llx", &number, &a[0], &a[1]) < 2)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(calls) && !c; i++)
+		c = calls[i].number == number ? &calls[i] : NULL;
+	if (!c) {
+		snprintf(text, size, "in system call %ld", number);
+		return true;
+	}
+	if (c->first == FIRST_FD)
+		put_file(sup, pid, (int)a[0], file, sizeof(file));
+	else if (c->first == FIRST_POLL)
+		put_polled(sup, pid, (const uint64_t[2]){a[0], a[1]}, file, sizeof(file));
+	snprintf(text, size, "in %s%s%s", c->name, *file ? " of " : "", file);
+	return true;
+}
+
+/* The first thread that waits for more than its other threads; ours is not told. */
+static void put_threads(struct sup *sup, pid_t pid, char *text, size_t size)
+{
+	char path[64], comm[32];
+	const struct dirent *e;
+	DIR *d;
+
+	*text = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	while (d && (e = readdir(d))) {
+		FILE *f;
+
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%.16s/comm", (int)pid, e->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		if (!fgets(comm, sizeof(comm), f))
+			comm[0] = 0;
+		fclose(f);
+		if (!strcmp(comm, "softhca\n") && num_decimal(e->d_name, NULL) != (uint64_t)pid)
+			continue;
+		if (!put_call(sup, pid, e->d_name, text, size) || strncmp(text, "in futex", 8))
+			break;
+	}
+	if (d)
+		closedir(d);
+}
+
+/* How much it matters what the queue waits for; 0: nothing. */
+static int put_qp(const struct hw_qp *qp, uint32_t qpn, char *text, size_t size)
+{
+	uint32_t park = atomic_load(&qp->park), state = atomic_load(&qp->state);
+	const char *name = prm_value_name(&layout_qpc, LF_qpc_state_BIT, state);
+
+	if (state == PRM_QP_STATE_RTS && (park == HW_PARK_RNR || park == HW_PARK_RETRY)) {
+		snprintf(text, size, "QP 0x%x: %s", qpn,
+			 park == HW_PARK_RNR ? "the receiver has no receive posted"
+					     : "no answer to its request");
+		return 4;
+	}
+	if (state == PRM_QP_STATE_RTR || state == PRM_QP_STATE_RTS) {
+		snprintf(text, size, "waits for a completion of QP 0x%x", qpn);
+		return 3;
+	}
+	snprintf(text, size, "QP 0x%x is in state %s", qpn, name ? name : "?");
+	return state == PRM_QP_STATE_ERR ? 2 : 1;
+}
+
+static void put_queues(struct sup *sup, uint32_t slot, char *text, size_t size)
+{
+	int most = 0;
+
+	*text = 0;
+	seg_for_each_live (&sup->seg, SEG_T_QP, i) {
+		const struct hw_qp *qp = hw_qp(&sup->seg, i);
+		char line[LINE];
+		int n = qp && qp->mem.slot == slot ? put_qp(qp, i, line, sizeof(line)) : 0;
+
+		if (n > most)
+			snprintf(text, size, "%s", line);
+		most = n > most ? n : most;
+	}
+}
+
+static void add(struct json_object *list, struct sup *sup, pid_t pid, const char *comm,
+		uint32_t slot)
+{
+	char queue[LINE] = "", call[LINE], line[3 * LINE];
+
+	if (slot != SEG_NONE)
+		put_queues(sup, slot, queue, sizeof(queue));
+	put_threads(sup, pid, call, sizeof(call));
+	snprintf(line, sizeof(line), "%s: %s%s%s", comm, queue, *queue && *call ? " / " : "", call);
+	json_object_array_add(list, json_object_new_string(line));
+}
+
+struct json_object *stood_at(struct sup *sup, pid_t command)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (const struct sup_link *l = sup ? sup->links : NULL; l; l = l->next) {
+		const struct seg_proc *p = l->closed ? NULL : seg_proc(&sup->seg, l->slot);
+
+		if (p && p->gen == l->gen && l->pid > 0)
+			add(list, sup, l->pid, p->comm, l->slot);
+	}
+	if (!json_object_array_length(list))
+		add(list, sup, command, "the command", SEG_NONE);
+	return list;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+#include "ends.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRIES 256
+
+void lacks(const char *what)
+{
+	printf("%s\n", what);
+	exit(77);
+}
+
+void fails(const char *what, int err)
+{
+	printf("%s: %s\n", what, strerror(err));
+	exit(1);
+}
+
+void ends_open(struct ends *e)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	if (!list || !list[0])
+		lacks("there is no adapter");
+	e->context = ibv_open_device(list[0]);
+	ibv_free_device_list(list);
+	if (!e->context || ibv_query_device(e->context, &e->device))
+		fails("ibv_open_device", errno);
+	for (int i = 1; !e->num && i <= e->device.phys_port_cnt; i++)
+		if (!ibv_query_port(e->context, (uint8_t)i, &e->port) &&
+		    e->port.state == IBV_PORT_ACTIVE)
+			e->num = i;
+	if (!e->num)
+		lacks("no port of the first adapter is ACTIVE");
+	e->a = e->b = (struct end){.gid_index = -1};
+	e->pd = ibv_alloc_pd(e->context);
+	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, sizeof(e->buf), IBV_ACCESS_LOCAL_WRITE) : NULL;
+	if (!e->mr)
+		fails("ibv_reg_mr", errno);
+}
+
+static bool is_ip4(const union ibv_gid *g)
+{
+	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(g->raw, prefix, sizeof(prefix));
+}
+
+int ends_good_gid(struct ends *e)
+{
+	static struct ibv_gid_entry entry[ENTRIES];
+	ssize_t n = ibv_query_gid_table(e->context, entry, ENTRIES, 0);
+	int any = -1;
+
+	if (e->port.link_layer != IBV_LINK_LAYER_ETHERNET)
+		return -1;
+	for (ssize_t i = 0; i < n; i++) {
+		if (entry[i].port_num != (uint32_t)e->num ||
+		    entry[i].gid_type != IBV_GID_TYPE_ROCE_V2)
+			continue;
+		if (is_ip4((const union ibv_gid *)&entry[i].gid))
+			return (int)entry[i].gid_index;
+		any = (int)entry[i].gid_index;
+	}
+	if (any < 0)
+		lacks("the port has no GID of RoCE v2");
+	return any;
+}
+
+static void make(struct ends *e, struct end *t)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}, .sq_sig_all = 1};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+				   .pkey_index = (uint16_t)t->pkey_index,
+				   .port_num = (uint8_t)e->num};
+	int r;
+
+	t->cq = ibv_create_cq(e->context, 4, NULL, NULL, 0);
+	init.send_cq = init.recv_cq = t->cq;
+	t->qp = t->cq ? ibv_create_qp(e->pd, &init) : NULL;
+	if (!t->qp && errno == EOPNOTSUPP)
+		lacks("the adapter has no QPs of type RC");
+	if (!t->qp)
+		fails("ibv_create_qp", errno);
+	r = ibv_modify_qp(t->qp, &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	if (r)
+		fails("ibv_modify_qp to INIT", r);
+	if (t->gid_index >= 0 && ibv_query_gid(e->context, (uint8_t)e->num, t->gid_index, &t->gid))
+		fails("ibv_query_gid", errno);
+}
+
+static void join(struct ends *e, struct end *t, const struct end *peer)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+				   .path_mtu = e->port.active_mtu,
+				   .dest_qp_num = peer->qp->qp_num,
+				   .max_dest_rd_atomic = 1,
+				   .min_rnr_timer = 1,
+				   .ah_attr = {.dlid = e->port.lid, .port_num = (uint8_t)e->num}};
+	int r;
+
+	if (t->gid_index >= 0) {
+		attr.ah_attr.is_global = 1;
+		attr.ah_attr.grh.dgid = peer->gid;
+		attr.ah_attr.grh.sgid_index = (uint8_t)t->gid_index;
+		attr.ah_attr.grh.hop_limit = 64;
+	}
+	r = ibv_modify_qp(t->qp, &attr,
+			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	if (r)
+		fails("ibv_modify_qp to RTR", r);
+	attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
+				    .timeout = 10,
+				    .retry_cnt = 2,
+				    .rnr_retry = 7,
+				    .max_rd_atomic = 1};
+	r = ibv_modify_qp(t->qp, &attr,
+			  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+	if (r)
+		fails("ibv_modify_qp to RTS", r);
+}
+
+static void wait_for(struct end *t, const char *what)
+{
+	struct ibv_wc wc;
+	int n;
+
+	while (!(n = ibv_poll_cq(t->cq, 1, &wc)))
+		;
+	if (n < 0)
+		fails("ibv_poll_cq", errno);
+	if (wc.status) {
+		printf("%s: %s\n", what, ibv_wc_status_str(wc.status));
+		exit(1);
+	}
+}
+
+void ends_send(struct ends *e)
+{
+	struct ibv_sge to = {(uintptr_t)e->buf, 8, e->mr->lkey};
+	struct ibv_sge from = {(uintptr_t)e->buf + 8, 8, e->mr->lkey};
+	struct ibv_recv_wr recv = {.sg_list = &to, .num_sge = 1}, *bad_recv;
+	struct ibv_send_wr send = {.sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
+	int r;
+
+	make(e, &e->a);
+	make(e, &e->b);
+	join(e, &e->a, &e->b);
+	join(e, &e->b, &e->a);
+	strcpy(e->buf + 8, "message");
+	r = ibv_post_recv(e->a.qp, &recv, &bad_recv);
+	if (!r)
+		r = ibv_post_send(e->b.qp, &send, &bad);
+	if (r)
+		fails("ibv_post", r);
+	wait_for(&e->b, "send");
+	wait_for(&e->a, "receive");
+	if (strcmp(e->buf, "message") != 0)
+		fails("the message is another one", 0);
+}

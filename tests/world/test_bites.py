@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Each world bites: a wrong program passes on the usual host and fails there; its twin passes in all."""
+import fnmatch
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import BUILD, SOFTHCA, TIMEOUT, TOP, fabric_dir  # noqa: E402
+
+with open(os.path.join(TOP, 'tests', 'world', 'bites.txt'), encoding='utf-8') as f:
+    ROWS = [[field.strip() for field in line.split('|', 3)] for line in f if not line.startswith('#')]
+PROGRAMS = os.path.join(BUILD, 'tests', 'world')
+
+
+class Bites(unittest.TestCase):
+    def setUp(self):
+        self.dir = fabric_dir()
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.env = dict(os.environ, SOFTHCA_RUNTIME_DIR=os.path.join(self.dir, 'run'))
+
+    def softhca(self, *args):
+        return subprocess.run([SOFTHCA, 'world', *args], env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
+                              errors='replace', timeout=TIMEOUT)
+
+    def results(self, *args):
+        r = self.softhca('--all', '--json', '-', *args)
+        self.assertIn(r.returncode, (0, 1), r)
+        return {w['world']: w for w in json.loads(r.stdout)['worlds']}
+
+    def worlds(self):
+        return [w['world'] for w in json.loads(self.softhca('-j').stdout)]
+
+    def test_every_world_has_a_program(self):
+        for world in self.worlds():
+            self.assertTrue(any(fnmatch.fnmatch(world, row[0]) for row in ROWS),
+                            f'world {world} has no program that fails there (tests/world/bites.txt)')
+
+    def test_every_row_is_of_a_world(self):
+        for row in ROWS:
+            self.assertTrue(fnmatch.filter(self.worlds(), row[0]), row)
+
+    def test_the_wrong_program_passes_at_home_and_fails_there(self):
+        for world, program, options, cause in ROWS:
+            with self.subTest(world=world):
+                found = self.results(*options.split(), '--only', world, '--', os.path.join(PROGRAMS, program + '_wrong'))
+                self.assertEqual(found.pop('default')['result'], 'passed')
+                for w in found.values():
+                    self.assertEqual(w['result'], 'failed', w)
+                    told = [w['detail'], *(c['cause'] for c in w['causes'])]
+                    self.assertTrue(any(re.search(cause, t) for t in told), told)
+
+    def test_its_twin_passes_everywhere_or_says_why_not(self):
+        for program in sorted({row[1] for row in ROWS}):
+            for link in ([], ['--link', 'eth']):
+                with self.subTest(program=program, link=link):
+                    found = self.results(*link, '--', os.path.join(PROGRAMS, program + '_right'))
+                    self.assertEqual(found['default']['result'], 'passed')
+                    for w in found.values():
+                        self.assertIn(w['result'], ('passed', 'skipped'), w)
+                        self.assertTrue(w['result'] == 'passed' or w['detail'], w)
+
+
+if __name__ == '__main__':
+    unittest.main()
