@@ -29,6 +29,10 @@ enum hw_setting {
 	HW_SET_NETLINK,   /* enum hw_has: NETLINK_RDMA */
 	HW_SET_RDMA_CM,   /* enum hw_has: /dev/infiniband/rdma_cm */
 	HW_SET_DEV_OWNER, /* enum hw_dev_owner */
+	/* When an adapter works, and which numbers objects get. */
+	HW_SET_PACE,    /* enum hw_pace */
+	HW_SET_WAKEUPS, /* enum hw_wakeups */
+	HW_SET_NUMBERS, /* enum hw_numbers */
 	HW_SETTINGS
 };
 

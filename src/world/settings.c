@@ -29,6 +29,9 @@ static const struct {
 	[HW_SET_NETLINK] = {"netlink-rdma", {HAS}},
 	[HW_SET_RDMA_CM] = {"rdma_cm", {HAS}},
 	[HW_SET_DEV_OWNER] = {"device-files", {"mode 0666", "mode 0600, of root"}},
+	[HW_SET_PACE] = {"work-is-done", {"at once", "late", "late, one by one", "in batches"}},
+	[HW_SET_WAKEUPS] = {"wake-ups", {"for completions", "also for none"}},
+	[HW_SET_NUMBERS] = {"numbers", {"ascending", "sparse"}},
 	[HW_SET_PKEYS] = {"pkeys", {"0xffff", "0x8001, 0xffff", "0x7fff, 0x8001", "none, 0x8001"}},
 };
 
