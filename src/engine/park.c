@@ -15,6 +15,7 @@
 #include "hw/qp_state.h"
 #include "hw/share.h"
 #include "hw/srq.h"
+#include "hw/world.h"
 #include "hw/evsub.h"
 #include "segment/proc.h"
 
@@ -25,6 +26,10 @@
  */
 #define ERR_QUIET_NS NSEC_PER_SEC
 #define ERR_LATE_NS (10 * NSEC_PER_MSEC)
+/* Worlds that work late (HW_SET_PACE). */
+#define LATE_NS NSEC_PER_MSEC
+#define SINGLE_NS (200 * NSEC_PER_USEC)
+#define BATCH_NS (4 * NSEC_PER_MSEC)
 #define CQ_OWES (HW_CQ_OWES | HW_CQ_OWES_DEVX)
 
 void park_rouse(struct seg *s, uint32_t slot)
@@ -214,6 +219,33 @@ void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend)
 	park_rouse(s, qp->mem.slot);
 }
 
+/*
+ * A number of nanoseconds below `n` that is the same in each run: of the queue and how far it is.
+ */
+static uint64_t some_ns(const struct hw_qp *qp, uint32_t qpn, uint64_t n)
+{
+	uint64_t x = ((uint64_t)qpn << 32 | atomic_load(&qp->sq_rung)) ^
+		     (uint64_t)atomic_load(&qp->sq_ci) << 20;
+
+	x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return (x >> 24) % n;
+}
+
+void park_late(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t pend)
+{
+	uint64_t now = eng_clock(), due;
+
+	if (s->pace == HW_PACE_BATCHES)
+		due = now - now % BATCH_NS + BATCH_NS;
+	else
+		due = now + some_ns(qp, qpn, s->pace == HW_PACE_LATE ? LATE_NS : SINGLE_NS);
+	/* What already waits is not put off again. */
+	if (!(atomic_load(&qp->flush_pending) & pend))
+		atomic_store(&qp->late_until, due);
+	park_pending(s, qp, pend);
+}
+
 uint64_t park_rnr_ns(uint32_t timer)
 {
 	/* IBTA table 45 (RNR timers), in units of 10 us. */
@@ -300,8 +332,11 @@ static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
 
 	if (st == PRM_QP_STATE_RST || st == PRM_QP_STATE_INIT)
 		return UINT64_MAX;
-	if (atomic_load(&qp->flush_pending))
-		return now;
+	if (atomic_load(&qp->flush_pending)) {
+		uint64_t late = atomic_load(&qp->late_until);
+
+		return late > now ? late : now;
+	}
 	if (atomic_load(&qp->park) != HW_PARK_NO)
 		return atomic_load(&qp->park_deadline);
 	return st == PRM_QP_STATE_ERR && (!qp->no_sq || (qp->srqn == SEG_NONE && !qp->no_rq))

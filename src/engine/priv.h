@@ -842,6 +842,8 @@ bool park_patience_ends(struct seg *s, struct hw_qp *qp, const struct hw_qp *pee
  */
 void park_look(struct seg *s, uint32_t slot);
 void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend);
+/* The same, for a time that the world says (seg.pace). */
+void park_late(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
 /* A request has no answer. Sets how often it is repeated. */
 void park_tries_begin(const struct seg *s, struct hw_qp *qp);

@@ -14,6 +14,7 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "hw/use.h"
+#include "hw/world.h"
 #include "util/point.h"
 
 #include <errno.h>
@@ -490,6 +491,10 @@ static bool run(struct eng_run *r)
 		}
 		if (st != PRM_QP_STATE_RTS || r->ci == pi || !step(r, pi))
 			return true;
+		if (__builtin_expect(r->s->pace == HW_PACE_SINGLE, 0)) {
+			park_late(r->s, qp, r->qpn, HW_PEND_RUN);
+			return true;
+		}
 	}
 }
 
@@ -547,7 +552,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 		mem_fetch(s, SEG_LOCK_DATA_NS);
 		flush_receives(s, qp, qpn);
 		/* Another thread found the lock taken meanwhile and has left its work here. */
-	} while (on &&
+	} while (on && !(s->pace && eng_clock() < atomic_load(&qp->late_until)) &&
 		 atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_RUN | HW_PEND_FLUSH_SQ));
 }
 
@@ -623,7 +628,10 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 			return;
 		if (qp)
 			sq_note_rung(qp, v);
-		eng_ring_sq(s, n);
+		if (qp && __builtin_expect(s->pace != 0, 0))
+			park_late(s, qp, n, HW_PEND_RING);
+		else
+			eng_ring_sq(s, n);
 	}
 	/*
 	 * Other offsets are the rest of a BlueFlame copy. Ignore them: the WQE is in the queue,

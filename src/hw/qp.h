@@ -134,6 +134,7 @@ struct hw_qp {
 	uint64_t locked_since; /* in HW_PARK_LOCK without a break since this time, clock_now_ns() */
 	uint64_t stopped_since; /* ... and for a stopped holder since this time; 0: for one that
 				   runs */
+	_Atomic uint64_t late_until; /* the device thread leaves flush_pending until then */
 	_Atomic uint32_t
 		flush_pending; /* HW_PEND_*: the lock's holder does it, or else the device thread */
 	uint32_t sq_fail;      /* qp_fail() notes the failure here */

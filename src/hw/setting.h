@@ -39,6 +39,10 @@ enum hw_setting {
 	HW_SET_MTU,       /* IBV_MTU code of what switches can do at most */
 	HW_SET_WIDTH,     /* links have at most this width, enum ib_width_code */
 	HW_SET_SPEED,     /* and this speed, enum ib_speed_code */
+	/* When an adapter works, and which numbers objects get. */
+	HW_SET_PACE,    /* enum hw_pace */
+	HW_SET_WAKEUPS, /* enum hw_wakeups */
+	HW_SET_NUMBERS, /* enum hw_numbers */
 	HW_SETTINGS
 };
 

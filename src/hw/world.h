@@ -36,6 +36,18 @@ enum hw_addrs_like { HW_ADDRS_IP4, HW_ADDRS_NONE, HW_ADDRS_IP6 };
 /* Ports without a cable. */
 enum hw_dark { HW_DARK_NONE, HW_DARK_FIRST_HCA, HW_DARK_FIRST_PORT };
 
+/* When what a doorbell rang for is executed. */
+enum hw_pace {
+	HW_PACE_NOW,     /* at once */
+	HW_PACE_LATE,    /* up to 1 ms later */
+	HW_PACE_SINGLE,  /* later, and each WQE some time after the one before it */
+	HW_PACE_BATCHES, /* every 4 ms */
+};
+/* Does a CQ that is armed without completions raise an event? */
+enum hw_wakeups { HW_WAKEUPS_TRUE, HW_WAKEUPS_SPURIOUS };
+/* Numbers of QPs, keys, CQs...: ascending, or anywhere in their range. */
+enum hw_numbers { HW_NUMBERS_DENSE, HW_NUMBERS_SPARSE };
+
 static inline uint32_t hw_setting(const struct seg *s, enum hw_setting what)
 {
 	return fab_subnet(s)->world.value[what];

@@ -127,7 +127,8 @@ struct seg_table_hdr {
 	uint32_t first;        /* lowest index that seg_alloc may return */
 	/* no generation of an element whose page was given back (seg_trim()) exceeds it */
 	_Atomic uint32_t gen;
-	uint32_t pad[3];
+	uint32_t sparse; /* not 0: ids are anywhere, not cyclic */
+	uint32_t pad[2];
 	uint64_t used_off; /* uint32_t[]: claimed elements per SEG_BLOCK; never too low */
 };
 
@@ -206,6 +207,8 @@ struct seg {
 	 * 1 + the slot in which odp.c last made pages present: [0] of another process, [1] our own
 	 */
 	_Atomic uint32_t odp_warm[2];
+	uint32_t pace;     /* enum hw_pace */
+	bool spurious;     /* every second arm of a CQ raises an event */
 	bool may_wait;     /* a doorbell may wait for a receiver (ready.c) */
 	bool polled;       /* this process's doorbells are polled, not trapped */
 	bool plain_timers; /* RoCE: no adaptive retransmissions, time-outs as specified (park.c) */

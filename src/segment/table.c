@@ -122,6 +122,26 @@ static uint32_t claim_between(struct seg *s, enum seg_table_id t, uint32_t owner
 	return SEG_NONE;
 }
 
+/* The n-th place in a table whose ids are sparse: the same ones in each fabric. */
+static uint32_t sparse_place(const struct seg_table_hdr *h, uint32_t n)
+{
+	uint64_t x = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return h->first + (uint32_t)((x >> 32) % (h->capacity - h->first));
+}
+
+static int alloc_sparse(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx)
+{
+	struct seg_table_hdr *h = seg_table(s, t);
+	uint32_t at = sparse_place(h, atomic_fetch_add(&h->hint, 1));
+
+	*idx = claim_between(s, t, owner, at, h->capacity, true);
+	if (*idx == SEG_NONE)
+		*idx = claim_between(s, t, owner, h->first, h->capacity, false);
+	return *idx == SEG_NONE ? -ENOSPC : 0;
+}
+
 int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx)
 {
 	struct seg_table_hdr *h = seg_table(s, t);
@@ -129,6 +149,8 @@ int seg_alloc(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx)
 	uint32_t start = atomic_load_explicit(&h->hint, memory_order_relaxed);
 	uint32_t end, i;
 
+	if (h->sparse)
+		return alloc_sparse(s, t, owner, idx);
 	if (window < window_min(t))
 		window = window_min(t);
 	window += h->first;

@@ -15,6 +15,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/world.h"
+#include "util/cleanup.h"
 #include "subnet/subnet.h"
 #include "util/bits.h"
 #include "util/heap.h"
@@ -335,6 +336,16 @@ static bool has_ib(const struct topo *t, const struct fab_options *o)
 	return !any && o->link == HW_LINK_IB;
 }
 
+/* Which numbers objects get (HW_SET_NUMBERS). */
+static void number(struct seg *s, const struct hw_world *w)
+{
+	static const enum seg_table_id tables[] = {SEG_T_PD,  SEG_T_MKEY, SEG_T_CQ,
+						   SEG_T_SRQ, SEG_T_QP,   SEG_T_XRCD};
+
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		seg_table(s, tables[i])->sparse = w->value[HW_SET_NUMBERS];
+}
+
 int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 {
 	uint32_t next_port = 1, switches = 0;
@@ -350,6 +361,7 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	sub->sm_state = o->no_sm || !ib ? FAB_SM_OFF : FAB_SM_MASTER;
 	sub->sm_port = SEG_NONE;
 	sub->world = o->world;
+	number(s, &o->world);
 	host = heap_zalloc((t->nhosts + 1) * sizeof(*host));
 	if (!host)
 		return -ENOMEM;

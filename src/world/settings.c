@@ -42,6 +42,9 @@ static const struct {
 	[HW_SET_MTU] = {"mtu", {NULL, "256", "512", "1024", "2048"}},
 	[HW_SET_WIDTH] = {"width", {NULL, "1x", "4x"}},
 	[HW_SET_SPEED] = {"speed", {NULL, "2.5 Gb/s", "5 Gb/s"}},
+	[HW_SET_PACE] = {"work-is-done", {"at once", "late", "late, one by one", "in batches"}},
+	[HW_SET_WAKEUPS] = {"wake-ups", {"for completions", "also for none"}},
+	[HW_SET_NUMBERS] = {"numbers", {"ascending", "sparse"}},
 };
 
 const char *world_setting(enum hw_setting what)

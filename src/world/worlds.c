@@ -301,6 +301,45 @@ static const struct world_row rows[] = {
 	 "mlx5_10 sorts before mlx5_2, and tables of 8 devices are too small. Compare names as "
 	 "numbers, and let the list say how many there are.",
 	 NULL},
+	{"late",
+	 "Order and pace",
+	 {WORLD_ANY_LINK, 0, 0, 0},
+	 {{HW_SET_PACE, HW_PACE_LATE}},
+	 "work is executed up to 1 ms after its doorbell",
+	 "The first ibv_poll_cq() after a post finds nothing, and buffers are in use after "
+	 "ibv_post_send() has returned. Poll until the completion comes, and write to the buffer "
+	 "only then.",
+	 NULL},
+	{"one-by-one",
+	 "Order and pace",
+	 {WORLD_ANY_LINK, 0, 0, 0},
+	 {{HW_SET_PACE, HW_PACE_SINGLE}},
+	 "completions come singly, some time after each other",
+	 "ibv_poll_cq() returns fewer than were posted. Count what comes, and poll again.",
+	 NULL},
+	{"batches",
+	 "Order and pace",
+	 {WORLD_ANY_LINK, 0, 0, 0},
+	 {{HW_SET_PACE, HW_PACE_BATCHES}},
+	 "work is executed every 4 ms, so completions of many requests come together",
+	 "One event of a completion channel stands for many completions. Poll until nothing is "
+	 "left before the next ibv_get_cq_event().",
+	 NULL},
+	{"spurious-wakeups",
+	 "Order and pace",
+	 {WORLD_ANY_LINK, 0, 0, 0},
+	 {{HW_SET_WAKEUPS, HW_WAKEUPS_SPURIOUS}},
+	 "every second ibv_req_notify_cq() raises an event without a completion",
+	 "ibv_poll_cq() may find nothing after an event. Arm the CQ again, and wait again.",
+	 NULL},
+	{"sparse-numbers",
+	 "Numbers",
+	 {WORLD_ANY_LINK, 0, 0, 0},
+	 {{HW_SET_NUMBERS, HW_NUMBERS_SPARSE}},
+	 "numbers of QPs, CQs, SRQs, PDs and keys are anywhere in their range",
+	 "Two QPs of a program are not neighbours, the second key is not the first one plus a "
+	 "constant, and a table by QPN needs 2^20 entries.",
+	 NULL},
 };
 
 const struct world_row *world_row(size_t i)
