@@ -65,7 +65,8 @@ static const struct world_row rows[] = {
 	 {.link = WORLD_IB},
 	 {{HW_SET_PKEYS, HW_PKEYS_LIMITED}, {HW_SET_SM_AT, HW_SM_AT_SWITCH}},
 	 "P_Key 0x7fff is at index 0, a limited membership; 0x8001 at index 1",
-	 "Limited members do not talk to each other: what is sent with index 0 is dropped, and the "
+	 "Limited members do not talk to each other: messages sent with index 0 are dropped, and "
+	 "the "
 	 "sender retries in vain (IBV_WC_RETRY_EXC_ERR). Choose an entry with bit 15 set that both "
 	 "ends have; rdma_cm finds none, as ib0 is in the partition of index 0.",
 	 "vllm#44919"},
@@ -260,7 +261,7 @@ static const struct world_row rows[] = {
 	 "Ports",
 	 {.ports = 2},
 	 {{HW_SET_DARK, HW_DARK_FIRST_PORT}},
-	 "of each adapter's ports, 1 has no link",
+	 "port 1 of each adapter has no link",
 	 "Port 1 is PORT_DOWN there. Look at all ports up to phys_port_cnt.",
 	 NULL},
 	{"mtu-1024",
