@@ -119,7 +119,8 @@ static bool put_call(struct sup *sup, pid_t pid, const char *tid, char *text, si
 {
 	char path[64], line[256] = "", file[LINE] = "";
 	const struct call *c = NULL;
-	unsigned long long a[2] = {0};
+	uint64_t a[2] = {0};
+	const char *at;
 	long number;
 	FILE *f;
 
@@ -134,8 +135,11 @@ static bool put_call(struct sup *sup, pid_t pid, const char *tid, char *text, si
 		snprintf(text, size, "running: it polls or computes");
 		return true;
 	}
-	if (sscanf(line, "%ld 0x%llx 0x%llx", &number, &a[0], &a[1]) < 2)
+	number = (long)num_decimal(line, &at);
+	if (at == line || *at != ' ')
 		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(a) && *at == ' '; i++)
+		a[i] = num_in_base(at + 1, 16, &at);
 	for (size_t i = 0; i < ARRAY_SIZE(calls) && !c; i++)
 		c = calls[i].number == number ? &calls[i] : NULL;
 	if (!c) {
@@ -145,7 +149,7 @@ static bool put_call(struct sup *sup, pid_t pid, const char *tid, char *text, si
 	if (c->first == FIRST_FD)
 		put_file(sup, pid, (int)a[0], file, sizeof(file));
 	else if (c->first == FIRST_POLL)
-		put_polled(sup, pid, (const uint64_t[2]){a[0], a[1]}, file, sizeof(file));
+		put_polled(sup, pid, a, file, sizeof(file));
 	snprintf(text, size, "in %s%s%s", c->name, *file ? " of " : "", file);
 	return true;
 }

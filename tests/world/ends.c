@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "ends.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,17 @@ void fails(const char *what, int err)
 	exit(1);
 }
 
+/* The first partition whose full member the port is. */
+static int full_member(const struct ends *e)
+{
+	uint16_t pkey;
+
+	for (int i = 0; i < e->port.pkey_tbl_len; i++)
+		if (!ibv_query_pkey(e->context, (uint8_t)e->num, i, &pkey) && pkey & htons(0x8000))
+			return i;
+	lacks("the port is a full member of no partition");
+}
+
 void ends_open(struct ends *e)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -37,7 +49,7 @@ void ends_open(struct ends *e)
 			e->num = i;
 	if (!e->num)
 		lacks("no port of the first adapter is ACTIVE");
-	e->a = e->b = (struct end){.gid_index = -1};
+	e->a = e->b = (struct end){.gid_index = -1, .pkey_index = full_member(e)};
 	e->pd = ibv_alloc_pd(e->context);
 	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, sizeof(e->buf), IBV_ACCESS_LOCAL_WRITE) : NULL;
 	if (!e->mr)
@@ -58,7 +70,7 @@ int ends_good_gid(struct ends *e)
 	int any = -1;
 
 	if (e->port.link_layer != IBV_LINK_LAYER_ETHERNET)
-		return -1;
+		return e->port.flags & IBV_QPF_GRH_REQUIRED ? 0 : -1;
 	for (ssize_t i = 0; i < n; i++) {
 		if (entry[i].port_num != (uint32_t)e->num ||
 		    entry[i].gid_type != IBV_GID_TYPE_ROCE_V2)
