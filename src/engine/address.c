@@ -5,6 +5,7 @@
  */
 #include "engine/link.h"
 #include "engine/priv.h"
+#include "wire/ib/gid.h"
 #include "engine/transport.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
@@ -101,7 +102,14 @@ struct way_to way_of(const struct eng_run *r, const struct hw_qp *qp)
 {
 	const struct hw_qp_path *w = way_path(r, qp);
 
-	return (struct way_to){w->dlid, w->grh ? w->dgid : NULL, way_net(r, w), way_vlan(r, w)};
+	return (struct way_to){w->dlid, w->grh ? w->dgid : NULL, way_net(r, w), way_vlan(r, w),
+			       w->sgid_index};
+}
+
+bool way_needs_router(const struct seg *s, const struct fab_path *path, const struct way_to *to)
+{
+	return __builtin_expect(hw_port(s, path->to)->routed, 0) && path->from != path->to &&
+	       (to->net == PKT_NET_GRH || ib_gid_is_linklocal(to->dgid));
 }
 
 bool way_find(const struct eng_run *r, const struct hw_qp *qp, const struct way_to *to,
@@ -117,7 +125,9 @@ bool way_find(const struct eng_run *r, const struct hw_qp *qp, const struct way_
 			dlid = atomic_load_explicit(&own->lid, memory_order_relaxed);
 	}
 	fab_path(r->s, from, dlid, path);
-	return path->to != SEG_NONE && (!to->dgid || r->link->accepts(hw_port(r->s, path->to), to));
+	return path->to != SEG_NONE &&
+	       (!to->dgid || (r->link->accepts(hw_port(r->s, path->to), to) &&
+			      !way_needs_router(r->s, path, to)));
 }
 
 bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port)

@@ -195,6 +195,12 @@ static bool on_the_way(struct eng_run *r, const struct way_to *to, const struct 
 		return path_lost(r, path, c);
 	if (to->dgid && !r->link->accepts(hw_port(r->s, path->to), to))
 		return port_refuses(r, to, path->to, c);
+	if (to->dgid && way_needs_router(r->s, path, to)) {
+		c->a = to->index;
+		c->at = path->to;
+		c->s = to->net == PKT_NET_GRH ? "of RoCE v1" : "link-local";
+		return is(c, ENG_CAUSE_ROUTER);
+	}
 	way_request(r, op, &k);
 	return !fab_path_passes(r->s, path, &k) && path_stops(r, path, &k, c);
 }

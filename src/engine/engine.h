@@ -205,6 +205,9 @@ const struct eng_failure *eng_failure_at(unsigned int n);
 	  "ah_attr.grh.dgid is the GID that the peer has at its sgid_index")                      \
 	X(ROCE_VERSION, "ROCE_VERSION", "port %p has GID %g for %s, the packets are %t",          \
 	  "sgid_index of both ends must have the same type: ibv_devinfo -v, show_gids")           \
+	X(ROUTER, "ROUTER",                                                                       \
+	  "sent with GID index %A, which is %s here: no router forwards it to port %p",           \
+	  "sgid_index of a RoCE v2 entry with a routable address: ibv_query_gid_table()")         \
 	X(VLAN, "VLAN", "VLAN %A is expected, the packets have %B (0: none)",                     \
 	  "sgid_index of both ends must be of the same VLAN")                                     \
 	X(SWITCH_PKEY, "SWITCH_PKEY", "dropped at port %p, %s: its table does not have P_Key %a", \

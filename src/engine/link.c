@@ -163,6 +163,7 @@ static void eth_av(const struct eng_run *r, const uint8_t *av, struct way_to *to
 	to->dgid = av + WQE_AV_RGID;
 	to->net = fab_roce_net(r->port, LAYOUT_GET32(wqe_av, av, sgid_index));
 	to->vlan = fab_roce_vlan(r->port, LAYOUT_GET32(wqe_av, av, sgid_index));
+	to->index = LAYOUT_GET32(wqe_av, av, sgid_index);
 }
 
 static bool eth_accepts(const struct hw_port *at, const struct way_to *to)

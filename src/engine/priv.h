@@ -633,10 +633,13 @@ struct way_to {
 	uint32_t dlid;       /* or an Ethernet address */
 	const uint8_t *dgid; /* destination GID; NULL: packets have no GIDs */
 	enum pkt_net net;
-	uint32_t vlan; /* 0: none */
+	uint32_t vlan;  /* 0: none */
+	uint32_t index; /* Ethernet: of our own GID */
 };
 /* The destination of a connected QP, r->qp or its peer. */
 struct way_to way_of(const struct eng_run *r, const struct hw_qp *qp);
+/* Is the packet lost on a path with a router, as nothing routes its version or its address? */
+bool way_needs_router(const struct seg *s, const struct fab_path *path, const struct way_to *to);
 /*
  * Find the path out of that QP's port: true if it leads to a port that has the GID, if one is
  * given. Packets with a GRH follow their LID, too; without one (LID 0) they stay in their port.

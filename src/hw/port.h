@@ -95,9 +95,10 @@ enum { HW_NEWS_WANTED = 1, HW_NEWS_RESET = 2, HW_NEWS_PKEY = 4 };
 struct hw_port {
 	uint32_t gen, flags;
 	uint32_t hca;
-	uint32_t num;  /* starts at 1, on a switch at 0 */
-	uint32_t node; /* SEG_T_NODE */
-	uint32_t link; /* enum hw_link; Ethernet ports have no LIDs and no cable to a port */
+	uint32_t routed; /* Ethernet: a router is between it and every other port */
+	uint32_t num;    /* starts at 1, on a switch at 0 */
+	uint32_t node;   /* SEG_T_NODE */
+	uint32_t link;   /* enum hw_link; Ethernet ports have no LIDs and no cable to a port */
 	_Atomic uint32_t
 		peer; /* SEG_T_PORT at the other end of the cable, SEG_NONE: there is none */
 	_Atomic uint32_t state;       /* enum ib_port_state */

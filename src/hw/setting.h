@@ -34,6 +34,7 @@ enum hw_setting {
 	HW_SET_SM_AT,     /* enum hw_sm_at */
 	HW_SET_GRH,       /* 1: InfiniBand ports require a GRH */
 	HW_SET_ADDRS,     /* enum hw_addrs_like */
+	HW_SET_ROUTED,    /* enum hw_routed */
 	HW_SET_GID_HOLES, /* 1: free entries lie before that of the usual IPv4 address */
 	HW_SET_DARK,      /* enum hw_dark */
 	HW_SET_MTU,       /* IBV_MTU code of what switches can do at most */

@@ -36,6 +36,9 @@ enum hw_addrs_like { HW_ADDRS_IP4, HW_ADDRS_NONE, HW_ADDRS_IP6 };
 /* Ports without a cable. */
 enum hw_dark { HW_DARK_NONE, HW_DARK_FIRST_HCA, HW_DARK_FIRST_PORT };
 
+/* Are the Ethernet ports of a fabric in one subnet, or each in its own, behind a router? */
+enum hw_routed { HW_SWITCHED, HW_ROUTED };
+
 /* When what a doorbell rang for is executed. */
 enum hw_pace {
 	HW_PACE_NOW,     /* at once */

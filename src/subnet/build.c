@@ -174,6 +174,7 @@ static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node
 		p->node = node_idx;
 		port_fill(p, &t->port[num], o);
 		p->link = link_of(t, o);
+		p->routed = p->link == HW_LINK_ETH && o->world.value[HW_SET_ROUTED] == HW_ROUTED;
 		if (t->type == TOPO_CA && !p->lid && !p->lmc)
 			p->lmc = hw_setting(s, HW_SET_LMC);
 		pkeys_fill(s, p, t->type);

@@ -37,6 +37,7 @@ static const struct {
 			  {"at the first adapter", "at a switch", "at the last adapter"}},
 	[HW_SET_GRH] = {"grh", {"optional", "required"}},
 	[HW_SET_ADDRS] = {"addresses", {"IPv4", "link-local only", "IPv6 only"}},
+	[HW_SET_ROUTED] = {"ports-are", {"in one subnet", "in a subnet of their own"}},
 	[HW_SET_GID_HOLES] = {"gid-holes", {"none", "before the IPv4 address"}},
 	[HW_SET_DARK] = {"no-link", {"none", "the first adapter", "port 1"}},
 	[HW_SET_MTU] = {"mtu", {NULL, "256", "512", "1024", "2048"}},

@@ -26,6 +26,15 @@ static const struct world_row rows[] = {
 	 "Index 1 and 3 are RoCE v1 there: a peer that uses v2 does not answer. Choose the entry "
 	 "by its type.",
 	 NULL},
+	{"gid-routed",
+	 "GIDs",
+	 {.link = WORLD_ETH, .hosts = 2},
+	 {{HW_SET_ROUTED, HW_ROUTED}},
+	 "a router between any two ports: only RoCE v2 with routable addresses passes",
+	 "GID index 0 and 1 are link-local, and 0 and 2 RoCE v1: what is sent with them is lost. "
+	 "Choose an entry of RoCE v2 with the address of a route to the peer "
+	 "(ibv_query_gid_table), as rdma_cm does.",
+	 NULL},
 	{"gid-holes",
 	 "GIDs",
 	 {.link = WORLD_ETH},
