@@ -13,6 +13,16 @@
 #include "wire/mad/mad.h"
 #include "wire/mad/names.h"
 
+static void put_request(struct json_object *o, const struct report_fact *fact)
+{
+	if (*fact->remote)
+		explain_put(o, "remote", fact->remote);
+	if (*fact->local)
+		explain_put(o, "local", fact->local);
+	if (*fact->peer)
+		explain_put(o, "peer", fact->peer);
+}
+
 static void put_numbers(struct json_object *list, size_t first, const struct report_fact *fact)
 {
 	for (size_t i = first; i < json_object_array_length(list); i++) {
@@ -23,6 +33,7 @@ static void put_numbers(struct json_object *list, size_t first, const struct rep
 			explain_put_number(o, "qpn", fact->qpn, false);
 		if (fact->has & REPORT_HAS_CQN)
 			explain_put_number(o, "cqn", fact->cqn, false);
+		put_request(o, fact);
 	}
 }
 

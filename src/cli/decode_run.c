@@ -81,7 +81,7 @@ static struct told *told_add(struct decode *d, struct json_object *o, const char
 /* The objects that one error names differ, the explanation does not. */
 static struct told *tell(struct decode *d, struct json_object *o)
 {
-	static const char *const objects[] = {"qpn", "cqn"};
+	static const char *const objects[] = {"qpn", "cqn", "remote", "local", "peer"};
 	struct json_object *kept[ARRAY_SIZE(objects)] = {NULL};
 	struct told *t;
 

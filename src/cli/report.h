@@ -72,11 +72,13 @@ struct report_fact {
 	uint32_t wc, syndrome, vendor, status, fw, event, qpn, cqn, opcode;
 	uint32_t err, hw[2]; /* errno; the second and third number of REPORT_QP_ERROR */
 	int cm_status;
-	char command[64];  /* name of the command, call or event, code of OpenSM; or "" */
-	char error[64];    /* text of strerror(), or "" */
-	char op[32];       /* name of the operation of a completion, or "" */
-	char state[8];     /* that modify_qp was to reach, or "" */
-	char text[160];    /* path of a MAD, or the message of OpenSM; or "" */
+	char command[64]; /* name of the command, call or event, code of OpenSM; or "" */
+	char error[64];   /* text of strerror(), or "" */
+	char op[32];      /* name of the operation of a completion, or "" */
+	char state[8];    /* that modify_qp was to reach, or "" */
+	char text[160];   /* path of a MAD, or the message of OpenSM; or "" */
+	/* of a completion's work request, in words; or "" */
+	char remote[64], local[160], peer[48];
 	const char *about; /* of REPORT_OLD_CARD and REPORT_PART: what it is */
 	bool waits;        /* the next line may tell more of this completion */
 };
@@ -93,5 +95,12 @@ enum report_kind report_match(const struct report_forms *f, const char *text,
 			      struct report_fact *fact, size_t *rank, bool *more);
 /* The kind of a text without a known error, e.g. "a kernel log"; NULL: unknown. */
 const char *report_looks_like(const struct report_forms *f, const char *text);
+
+/* ---- report_detail.c */
+
+/* Names the program that wrote the message, where its form does not tell. */
+void report_writer(struct report_fact *fact, const char *text);
+/* Fills in the memory and the peer of the work request that a message shows. */
+void report_request(struct report_fact *fact, const char *text);
 
 #endif

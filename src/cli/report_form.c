@@ -482,6 +482,7 @@ static enum report_kind report_by_text(const char *text, struct report_fact *fac
 					     .has = REPORT_HAS_EVENT,
 					     .form = "a program",
 					     .event = (uint32_t)event};
+		report_writer(fact, text);
 		return REPORT_EVENT;
 	}
 	if (wc <= 0)
@@ -490,6 +491,7 @@ static enum report_kind report_by_text(const char *text, struct report_fact *fac
 				     .has = REPORT_HAS_WC,
 				     .form = "a program",
 				     .wc = (uint32_t)wc};
+	report_writer(fact, text);
 	report_vendor(text, fact);
 	return REPORT_COMPLETION;
 }
@@ -514,6 +516,8 @@ enum report_kind report_match(const struct report_forms *f, const char *text,
 			snprintf(fact->command, sizeof(fact->command), "%s", fact->about);
 		if (!report_groups(fact, text, forms[i].roles, m))
 			continue;
+		report_writer(fact, text);
+		report_request(fact, text);
 		*rank = i;
 		return fact->kind;
 	}

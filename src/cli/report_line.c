@@ -131,10 +131,23 @@ static bool strip_one(const struct report_reader *r, char **text, bool *date)
 
 /* ---- characters */
 
+/* In quoted-printable each '=' begins two digits or ends the line: "dlid=206 sl=0" is not. */
+static bool is_quoted(const char *text)
+{
+	static const char digits[] = "0123456789ABCDEF";
+
+	for (const char *s = text; (s = strchr(s, '=')); s++)
+		if (s[1] && s[1] != '\r' &&
+		    (!strchr(digits, s[1]) || !s[2] || !strchr(digits, s[2])))
+			return false;
+	return true;
+}
+
 /* Colours, UTF-8 of a multiplication sign and of a hard space, carriage returns; =20 and =0A= of
  * mails. */
 static void clean(char *text)
 {
+	bool quoted = is_quoted(text);
 	char *to = text;
 
 	for (const char *s = text; *s;) {
@@ -149,8 +162,8 @@ static void clean(char *text)
 			s += 2;
 		} else if (!strncmp(s, "=0A=", 4) && !s[4]) {
 			s += 4;
-		} else if (!strncmp(s, "=0A", 3) || !strncmp(s, "=20", 3) ||
-			   !strncmp(s, "=09", 3)) {
+		} else if (!strncmp(s, "=0A", 3) ||
+			   (quoted && (!strncmp(s, "=20", 3) || !strncmp(s, "=09", 3)))) {
 			*to++ = ' ';
 			s += 3;
 		} else if (!strncmp(s, "=3D", 3)) {

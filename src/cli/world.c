@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "cli/fabrics.h"
-#include "cli/suggest.h"
 #include "fabric/topo.h"
 #include "fw/caps.h"
 #include "super/program.h"
+#include "util/suggest.h"
 #include "world/world.h"
 
 /* ---- --world */

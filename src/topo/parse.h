@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Shared by the parts of the topology parser: parse.c reads files and nodes, ports.c ports, ip.c
- * addresses, lst.c cables of .lst files, linkinfo.c the output of iblinkinfo.
+ * Shared by the parts of the topology parser: parse.c reads files, node.c nodes, ports.c ports,
+ * ip.c addresses, lst.c cables of .lst files, linkinfo.c the output of iblinkinfo.
  */
 #ifndef SOFTHCA_TOPO_PARSE_H
 #define SOFTHCA_TOPO_PARSE_H
@@ -44,6 +44,14 @@ char *parse_name(struct topo_parse *p, struct topo_text *x, char *name,
 		 const struct topo_where *at);
 /* Set a node's description from `len` bytes; control characters become blanks. */
 void parse_desc(struct topo_node *n, const char *desc, int len);
+/*
+ * Parse a node's line behind its keyword. `misspelt`: that is an error, already reported. 0,
+ * -EINVAL, -ENOMEM.
+ */
+int parse_node(struct topo_parse *p, struct topo_text *x, enum topo_type type, bool misspelt);
+/* After an error in a node's line: the lines of its ports follow, and other lines name it. */
+int parse_broken_node(struct topo_parse *p, struct topo_text *x, struct topo_node *n,
+		      const struct topo_where *at);
 /* Parse the rest of a .lst file's line, which began with '{'. 0, -EINVAL, -ENOMEM. */
 int parse_cable(struct topo_parse *p, struct topo_text *x);
 /* Parse a heading of iblinkinfo, behind its keyword, or a line of a port. 0, -EINVAL, -ENOMEM. */
