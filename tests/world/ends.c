@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ENTRIES 256
 
@@ -22,16 +23,26 @@ void fails(const char *what, int err)
 	if (is_right && err == ENOMEM)
 		hint = " (RLIMIT_MEMLOCK, see ulimit -l, or the adapter has no more)";
 	if (is_right && err == EACCES)
-		hint = " (the mode of /dev/infiniband/uverbs*)";
+		hint = " (its owner and mode: the udev rules of rdma-core are missing?)";
 	printf("%s%s%s%s\n", what, err ? ": " : "", err ? strerror(err) : "", hint);
 	exit(*hint ? 77 : 1);
+}
+
+/* libibverbs tries several files, and errno is that of the last. */
+static void __attribute__((noreturn)) fails_to_open(const struct ibv_device *d)
+{
+	int err = errno;
+	char path[128];
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", d->dev_name);
+	fails(path, access(path, R_OK | W_OK) ? errno : err);
 }
 
 void ends_take(struct ends *e, struct ibv_device *device, int num)
 {
 	e->context = ibv_open_device(device);
 	if (!e->context)
-		fails("ibv_open_device", errno);
+		fails_to_open(device);
 	if (ibv_query_device(e->context, &e->device))
 		fails("ibv_query_device", errno);
 	if (ibv_query_port(e->context, (uint8_t)num, &e->port))
@@ -75,7 +86,7 @@ void ends_open(struct ends *e)
 		struct ibv_context *ctx = ibv_open_device(list[i]);
 
 		if (!ctx)
-			fails("ibv_open_device", errno);
+			fails_to_open(list[i]);
 		active_ports(ctx, &first, &last);
 		ibv_close_device(ctx);
 		if (!first)
@@ -126,8 +137,8 @@ static void make(struct ends *e, struct end *t)
 				   .port_num = (uint8_t)t->num};
 	int r;
 
-	t->cq = ibv_create_cq(e->context, (int)e->count + 1, NULL, t == &e->a ? e->channel : NULL,
-			      0);
+	t->cq = ibv_create_cq(e->context, (int)(e->cqe ? e->cqe : e->count + 1), NULL,
+			      t == &e->a ? e->channel : NULL, 0);
 	if (!t->cq)
 		fails("ibv_create_cq", errno);
 	init.send_cq = init.recv_cq = t->cq;
@@ -148,15 +159,14 @@ static void make(struct ends *e, struct end *t)
 
 static void join(struct ends *e, struct end *t, const struct end *peer)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = e->mtu,
-		.dest_qp_num = peer->qp->qp_num,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 1,
-		.ah_attr = {.dlid = (uint16_t)(peer->port.lid + peer->lid_bits),
-			    .src_path_bits = t->src_path_bits,
-			    .port_num = (uint8_t)t->num}};
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
+				   .path_mtu = e->mtu,
+				   .dest_qp_num = peer->qp->qp_num,
+				   .max_dest_rd_atomic = 1,
+				   .min_rnr_timer = 1,
+				   .ah_attr = {.dlid = (uint16_t)(peer->port.lid + peer->lid_bits),
+					       .src_path_bits = t->src_path_bits,
+					       .port_num = (uint8_t)t->num}};
 	int r;
 
 	if (t->gid_index >= 0) {

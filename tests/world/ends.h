@@ -37,6 +37,7 @@ struct ends {
 	struct end a, b; /* b sends to a */
 	/* The program may choose: */
 	uint32_t length, count; /* of the messages */
+	uint32_t cqe;           /* entries of a CQ; 0: enough */
 	enum ibv_mtu mtu;
 	struct ibv_comp_channel *channel; /* of a's CQ */
 	char buf[16384];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* One end looks for its GID; the other takes the first ::ffff:a.b.c.d, up to the first entry that is free. */
+/* One end looks for its GID; the other takes the first ::ffff:a.b.c.d, up to the first entry that
+ * is free. */
 #include "ends.h"
 
 #include <string.h>

@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "wrs"))
 		need((struct ibv_qp_cap){at_most(1000, e.device.max_qp_wr), 1, 1, 1, 0});
 	else if (!strcmp(what, "sges"))
-		need((struct ibv_qp_cap){1, 1, at_most(8, e.device.max_sge), 1, 0});
+		need((struct ibv_qp_cap){1, 1, 1, at_most(8, e.device.max_sge), 0});
 	else if (!strcmp(what, "inline"))
 		inlined();
 	else if (!strcmp(what, "srq"))

@@ -11,8 +11,8 @@ int main(void)
 	__be16 pkey;
 
 	ends_open(&e);
-	while (is_right && (ibv_query_pkey(e.context, (uint8_t)e.num, i, &pkey) ||
-			    !(ntohs(pkey) & 0x8000)))
+	while (is_right &&
+	       (ibv_query_pkey(e.context, (uint8_t)e.num, i, &pkey) || !(ntohs(pkey) & 0x8000)))
 		if (++i == e.port.pkey_tbl_len)
 			lacks("the port is a limited member of all its partitions");
 	e.a.gid_index = e.b.gid_index = ends_good_gid(&e);

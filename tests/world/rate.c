@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Computes how long a transfer takes; the tables have the widths and speeds that the author has seen. */
+/* Computes how long a transfer takes; the tables have the widths and speeds that the author has
+ * seen. */
 #include "ends.h"
 
 #include <stdio.h>

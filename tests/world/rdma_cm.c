@@ -12,7 +12,8 @@ int main(void)
 	ends_open(&e);
 	if (rdma_create_event_channel())
 		return 0;
-	if (is_right && errno == ENODEV)
-		lacks("there is no /dev/infiniband/rdma_cm: load rdma_ucm, or give it to the container");
+	if (is_right && (errno == ENOENT || errno == ENODEV))
+		lacks("there is no /dev/infiniband/rdma_cm: load rdma_ucm, or give it to the "
+		      "container");
 	fails("rdma_create_event_channel", errno);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Wants what its QP may be asked for: four READs at a time, or atomic operations, by the argument. */
+/* Wants what its QP may be asked for: four READs at a time, or atomic operations, by the argument.
+ */
 #include "ends.h"
 
 #include <errno.h>
@@ -10,9 +11,8 @@ static struct ends e;
 static struct ibv_qp *qp_in_init(unsigned int access)
 {
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}};
-	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
-				   .port_num = (uint8_t)e.num,
-				   .qp_access_flags = access};
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = (uint8_t)e.num, .qp_access_flags = access};
 	struct ibv_qp *qp;
 	int r;
 

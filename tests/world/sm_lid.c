@@ -2,11 +2,8 @@
 /* Asks the SA for a path; the manager must be on this host, so it asks its own port's LID. */
 #include "ends.h"
 
-#include <arpa/inet.h>
 #include <infiniband/umad.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MAD 256
 #define SA_CLASS 3
@@ -16,7 +13,7 @@
 int main(void)
 {
 	static struct ends e;
-	uint8_t *buf = calloc(1, umad_size() + MAD), *mad = umad_get_mad(buf);
+	uint8_t *buf, *mad;
 	int fd, agent, length = MAD;
 
 	ends_open(&e);
@@ -28,15 +25,15 @@ int main(void)
 	agent = umad_register(fd, SA_CLASS, 2, 0, NULL);
 	if (agent < 0)
 		fails("umad_register", -agent);
+	buf = calloc(1, umad_size() + MAD); /* the layout is known now */
+	mad = umad_get_mad(buf);
 	mad[0] = 1; /* base version, class, class version, method, attribute at 16 */
 	mad[1] = SA_CLASS;
 	mad[2] = 2;
 	mad[3] = GET;
 	mad[17] = CLASS_PORT_INFO;
-	umad_set_addr(buf, is_right ? e.port.sm_lid : e.port.lid, 1,
-		      is_right ? e.port.sm_sl : 0, 0x80010000);
-	if (e.port.flags & IBV_QPF_GRH_REQUIRED)
-		lacks("the path to the SA needs a GRH, which this program has not");
+	umad_set_addr(buf, is_right ? e.port.sm_lid : e.port.lid, 1, is_right ? e.port.sm_sl : 0,
+		      0x80010000);
 	if (umad_send(fd, agent, buf, MAD, 100, 0) || umad_recv(fd, buf, &length, -1) < 0)
 		fails("umad_send", 0);
 	if (umad_status(buf))
