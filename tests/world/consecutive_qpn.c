@@ -12,6 +12,7 @@ int main(void)
 	if (!is_right && e.b.qp->qp_num != e.a.qp->qp_num + 1)
 		fails("the second QP has another number", 0);
 	ends_post(&e);
+	ends_wait(&e.b, "send");
 	ends_wait(&e.a, "receive");
 	return 0;
 }

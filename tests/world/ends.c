@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 #include "ends.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -38,6 +39,17 @@ static void __attribute__((noreturn)) fails_to_open(const struct ibv_device *d)
 	fails(path, access(path, R_OK | W_OK) ? errno : err);
 }
 
+/* The first entry that is a full membership. */
+static int good_pkey(struct ibv_context *ctx, int num, int entries)
+{
+	__be16 pkey;
+
+	for (int i = 0; i < entries; i++)
+		if (!ibv_query_pkey(ctx, (uint8_t)num, i, &pkey) && ntohs(pkey) & 0x8000)
+			return i;
+	lacks("the port is a limited member of all its partitions");
+}
+
 void ends_take(struct ends *e, struct ibv_device *device, int num)
 {
 	e->context = ibv_open_device(device);
@@ -52,6 +64,7 @@ void ends_take(struct ends *e, struct ibv_device *device, int num)
 	e->length = 8;
 	e->count = 1;
 	e->a = e->b = (struct end){.gid_index = -1, .num = num};
+	e->a.pkey_index = e->b.pkey_index = good_pkey(e->context, num, e->port.pkey_tbl_len);
 	e->pd = ibv_alloc_pd(e->context);
 	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, sizeof(e->buf), IBV_ACCESS_LOCAL_WRITE) : NULL;
 	if (!e->mr)

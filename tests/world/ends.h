@@ -17,10 +17,11 @@ static const bool is_right = false;
 #endif
 
 struct end {
-	int gid_index, pkey_index; /* as the program chooses them; -1: no GRH */
-	int num;                   /* of its port */
-	uint8_t lid_bits;          /* peers send to its LID plus this */
-	uint8_t src_path_bits;     /* and it sends from its LID plus this */
+	int gid_index;         /* -1: no GRH */
+	int pkey_index;        /* that of a full membership, unless the program chooses */
+	int num;               /* of its port */
+	uint8_t lid_bits;      /* peers send to its LID plus this */
+	uint8_t src_path_bits; /* and it sends from its LID plus this */
 	struct ibv_qp *qp;
 	struct ibv_cq *cq;
 	struct ibv_port_attr port;
