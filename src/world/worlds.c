@@ -108,8 +108,8 @@ static const struct world_row rows[] = {
 	 {.link = WORLD_IB},
 	 {{HW_SET_SM_AT, HW_SM_AT_SWITCH}},
 	 "the subnet manager is at a switch",
-	 "No adapter has the manager's LID: a program that asks its own port for paths gets no "
-	 "answer. Send SA queries to sm_lid with sm_sl.",
+	 "No adapter has the manager's LID: a program that asks its own port for paths gets "
+	 "status 0x0c. Send SA queries to sm_lid with sm_sl.",
 	 NULL},
 	{"sm-far",
 	 "LIDs and SM",
@@ -230,7 +230,7 @@ static const struct world_row rows[] = {
 	 {{HW_SET_RDMA_CM, HW_HAS_NOT}},
 	 "no /dev/infiniband/rdma_cm: module rdma_ucm is not loaded, or the container has not got "
 	 "it",
-	 "rdma_create_event_channel() fails with ENODEV. Say so, or exchange addresses in another "
+	 "rdma_create_event_channel() fails with ENOENT. Say so, or exchange addresses in another "
 	 "way.",
 	 NULL},
 	{"no-netlink",
@@ -255,7 +255,8 @@ static const struct world_row rows[] = {
 	 {WORLD_ANY_LINK, 0, 0, 0},
 	 {{HW_SET_DEV_OWNER, HW_DEV_ROOT}},
 	 "uverbs and umad files that root alone may open",
-	 "ibv_open_device() fails with EACCES for others: the udev rule of rdma-core is missing, "
+	 "ibv_open_device() fails for others, with EACCES or ENOENT: the udev rule of rdma-core is "
+	 "missing, "
 	 "or "
 	 "the container's device has mode 0600. Name the file and the reason.",
 	 NULL},
@@ -332,8 +333,9 @@ static const struct world_row rows[] = {
 	 {WORLD_ANY_LINK, 0, 0, 0},
 	 {{HW_SET_PACE, HW_PACE_BATCHES}},
 	 "work is executed every 4 ms, so completions of many requests come together",
-	 "One event of a completion channel stands for many completions. Poll until nothing is "
-	 "left before the next ibv_get_cq_event().",
+	 "One event of a completion channel stands for many completions, and a CQ must have room "
+	 "for "
+	 "all. Poll until nothing is left before the next ibv_get_cq_event().",
 	 NULL},
 	{"spurious-wakeups",
 	 "Order and pace",

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ENTRIES 256
 
@@ -18,42 +19,97 @@ void lacks(const char *what)
 
 void fails(const char *what, int err)
 {
-	printf("%s: %s\n", what, strerror(err));
-	exit(1);
+	const char *hint = "";
+
+	if (is_right && err == ENOMEM)
+		hint = " (RLIMIT_MEMLOCK, see ulimit -l, or the adapter has no more)";
+	if (is_right && err == EACCES)
+		hint = " (its owner and mode: the udev rules of rdma-core are missing?)";
+	printf("%s%s%s%s\n", what, err ? ": " : "", err ? strerror(err) : "", hint);
+	exit(*hint ? 77 : 1);
 }
 
-/* The first partition whose full member the port is. */
-static int full_member(const struct ends *e)
+/* libibverbs tries several files, and errno is that of the last. */
+static void __attribute__((noreturn)) fails_to_open(const struct ibv_device *d)
 {
-	uint16_t pkey;
+	int err = errno;
+	char path[128];
 
-	for (int i = 0; i < e->port.pkey_tbl_len; i++)
-		if (!ibv_query_pkey(e->context, (uint8_t)e->num, i, &pkey) && pkey & htons(0x8000))
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", d->dev_name);
+	fails(path, access(path, R_OK | W_OK) ? errno : err);
+}
+
+/* The first entry that is a full membership. */
+static int good_pkey(struct ibv_context *ctx, int num, int entries)
+{
+	__be16 pkey;
+
+	for (int i = 0; i < entries; i++)
+		if (!ibv_query_pkey(ctx, (uint8_t)num, i, &pkey) && ntohs(pkey) & 0x8000)
 			return i;
-	lacks("the port is a full member of no partition");
+	lacks("the port is a limited member of all its partitions");
+}
+
+void ends_take(struct ends *e, struct ibv_device *device, int num)
+{
+	e->context = ibv_open_device(device);
+	if (!e->context)
+		fails_to_open(device);
+	if (ibv_query_device(e->context, &e->device))
+		fails("ibv_query_device", errno);
+	if (ibv_query_port(e->context, (uint8_t)num, &e->port))
+		fails("ibv_query_port", errno);
+	e->num = e->last = num;
+	e->mtu = e->port.active_mtu;
+	e->length = 8;
+	e->count = 1;
+	e->a = e->b = (struct end){.gid_index = -1, .num = num};
+	e->a.pkey_index = e->b.pkey_index = good_pkey(e->context, num, e->port.pkey_tbl_len);
+	e->pd = ibv_alloc_pd(e->context);
+	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, sizeof(e->buf), IBV_ACCESS_LOCAL_WRITE) : NULL;
+	if (!e->mr)
+		fails("ibv_reg_mr", errno);
+}
+
+/* Its first and last port that is ACTIVE; first is 0 if none is. */
+static void active_ports(struct ibv_context *ctx, int *first, int *last)
+{
+	struct ibv_device_attr device;
+	struct ibv_port_attr port;
+
+	*first = *last = 0;
+	if (ibv_query_device(ctx, &device))
+		fails("ibv_query_device", errno);
+	for (int i = 1; i <= device.phys_port_cnt; i++) {
+		if (ibv_query_port(ctx, (uint8_t)i, &port) || port.state != IBV_PORT_ACTIVE)
+			continue;
+		*first = *first ? *first : i;
+		*last = i;
+	}
 }
 
 void ends_open(struct ends *e)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
+	int first, last;
 
 	if (!list || !list[0])
 		lacks("there is no adapter");
-	e->context = ibv_open_device(list[0]);
-	ibv_free_device_list(list);
-	if (!e->context || ibv_query_device(e->context, &e->device))
-		fails("ibv_open_device", errno);
-	for (int i = 1; !e->num && i <= e->device.phys_port_cnt; i++)
-		if (!ibv_query_port(e->context, (uint8_t)i, &e->port) &&
-		    e->port.state == IBV_PORT_ACTIVE)
-			e->num = i;
-	if (!e->num)
-		lacks("no port of the first adapter is ACTIVE");
-	e->a = e->b = (struct end){.gid_index = -1, .pkey_index = full_member(e)};
-	e->pd = ibv_alloc_pd(e->context);
-	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, sizeof(e->buf), IBV_ACCESS_LOCAL_WRITE) : NULL;
-	if (!e->mr)
-		fails("ibv_reg_mr", errno);
+	for (int i = 0; list[i]; i++) {
+		struct ibv_context *ctx = ibv_open_device(list[i]);
+
+		if (!ctx)
+			fails_to_open(list[i]);
+		active_ports(ctx, &first, &last);
+		ibv_close_device(ctx);
+		if (!first)
+			continue;
+		ends_take(e, list[i], first);
+		e->last = last;
+		ibv_free_device_list(list);
+		return;
+	}
+	lacks("no port is ACTIVE");
 }
 
 static bool is_ip4(const union ibv_gid *g)
@@ -66,11 +122,12 @@ static bool is_ip4(const union ibv_gid *g)
 int ends_good_gid(struct ends *e)
 {
 	static struct ibv_gid_entry entry[ENTRIES];
-	ssize_t n = ibv_query_gid_table(e->context, entry, ENTRIES, 0);
+	ssize_t n;
 	int any = -1;
 
 	if (e->port.link_layer != IBV_LINK_LAYER_ETHERNET)
 		return e->port.flags & IBV_QPF_GRH_REQUIRED ? 0 : -1;
+	n = ibv_query_gid_table(e->context, entry, ENTRIES, 0);
 	for (ssize_t i = 0; i < n; i++) {
 		if (entry[i].port_num != (uint32_t)e->num ||
 		    entry[i].gid_type != IBV_GID_TYPE_ROCE_V2)
@@ -87,15 +144,18 @@ int ends_good_gid(struct ends *e)
 static void make(struct ends *e, struct end *t)
 {
 	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_RC, .cap = {1, 1, 1, 1, 0}, .sq_sig_all = 1};
+		.qp_type = IBV_QPT_RC, .cap = {e->count, e->count, 1, 1, 0}, .sq_sig_all = 1};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
 				   .pkey_index = (uint16_t)t->pkey_index,
-				   .port_num = (uint8_t)e->num};
+				   .port_num = (uint8_t)t->num};
 	int r;
 
-	t->cq = ibv_create_cq(e->context, 4, NULL, NULL, 0);
+	t->cq = ibv_create_cq(e->context, (int)(e->cqe ? e->cqe : e->count + 1), NULL,
+			      t == &e->a ? e->channel : NULL, 0);
+	if (!t->cq)
+		fails("ibv_create_cq", errno);
 	init.send_cq = init.recv_cq = t->cq;
-	t->qp = t->cq ? ibv_create_qp(e->pd, &init) : NULL;
+	t->qp = ibv_create_qp(e->pd, &init);
 	if (!t->qp && errno == EOPNOTSUPP)
 		lacks("the adapter has no QPs of type RC");
 	if (!t->qp)
@@ -104,18 +164,22 @@ static void make(struct ends *e, struct end *t)
 			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	if (r)
 		fails("ibv_modify_qp to INIT", r);
-	if (t->gid_index >= 0 && ibv_query_gid(e->context, (uint8_t)e->num, t->gid_index, &t->gid))
+	if (ibv_query_port(e->context, (uint8_t)t->num, &t->port))
+		fails("ibv_query_port", errno);
+	if (t->gid_index >= 0 && ibv_query_gid(e->context, (uint8_t)t->num, t->gid_index, &t->gid))
 		fails("ibv_query_gid", errno);
 }
 
 static void join(struct ends *e, struct end *t, const struct end *peer)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RTR,
-				   .path_mtu = e->port.active_mtu,
+				   .path_mtu = e->mtu,
 				   .dest_qp_num = peer->qp->qp_num,
 				   .max_dest_rd_atomic = 1,
 				   .min_rnr_timer = 1,
-				   .ah_attr = {.dlid = e->port.lid, .port_num = (uint8_t)e->num}};
+				   .ah_attr = {.dlid = (uint16_t)(peer->port.lid + peer->lid_bits),
+					       .src_path_bits = t->src_path_bits,
+					       .port_num = (uint8_t)t->num}};
 	int r;
 
 	if (t->gid_index >= 0) {
@@ -130,7 +194,7 @@ static void join(struct ends *e, struct end *t, const struct end *peer)
 	if (r)
 		fails("ibv_modify_qp to RTR", r);
 	attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
-				    .timeout = 10,
+				    .timeout = 12,
 				    .retry_cnt = 2,
 				    .rnr_retry = 7,
 				    .max_rd_atomic = 1};
@@ -141,7 +205,33 @@ static void join(struct ends *e, struct end *t, const struct end *peer)
 		fails("ibv_modify_qp to RTS", r);
 }
 
-static void wait_for(struct end *t, const char *what)
+void ends_connect(struct ends *e)
+{
+	make(e, &e->a);
+	make(e, &e->b);
+	join(e, &e->a, &e->b);
+	join(e, &e->b, &e->a);
+}
+
+void ends_post(struct ends *e)
+{
+	uintptr_t half = sizeof(e->buf) / 2;
+	struct ibv_sge to = {(uintptr_t)e->buf, e->length, e->mr->lkey};
+	struct ibv_sge from = {(uintptr_t)e->buf + half, e->length, e->mr->lkey};
+	struct ibv_recv_wr recv = {.sg_list = &to, .num_sge = 1}, *bad_recv;
+	struct ibv_send_wr send = {.sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
+	int r = 0;
+
+	strcpy(e->buf + half, "message");
+	for (uint32_t i = 0; i < e->count && !r; i++)
+		r = ibv_post_recv(e->a.qp, &recv, &bad_recv);
+	for (uint32_t i = 0; i < e->count && !r; i++)
+		r = ibv_post_send(e->b.qp, &send, &bad);
+	if (r)
+		fails("ibv_post", r);
+}
+
+void ends_wait(struct end *t, const char *what)
 {
 	struct ibv_wc wc;
 	int n;
@@ -158,24 +248,12 @@ static void wait_for(struct end *t, const char *what)
 
 void ends_send(struct ends *e)
 {
-	struct ibv_sge to = {(uintptr_t)e->buf, 8, e->mr->lkey};
-	struct ibv_sge from = {(uintptr_t)e->buf + 8, 8, e->mr->lkey};
-	struct ibv_recv_wr recv = {.sg_list = &to, .num_sge = 1}, *bad_recv;
-	struct ibv_send_wr send = {.sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
-	int r;
-
-	make(e, &e->a);
-	make(e, &e->b);
-	join(e, &e->a, &e->b);
-	join(e, &e->b, &e->a);
-	strcpy(e->buf + 8, "message");
-	r = ibv_post_recv(e->a.qp, &recv, &bad_recv);
-	if (!r)
-		r = ibv_post_send(e->b.qp, &send, &bad);
-	if (r)
-		fails("ibv_post", r);
-	wait_for(&e->b, "send");
-	wait_for(&e->a, "receive");
+	ends_connect(e);
+	ends_post(e);
+	for (uint32_t i = 0; i < e->count; i++) {
+		ends_wait(&e->b, "send");
+		ends_wait(&e->a, "receive");
+	}
 	if (strcmp(e->buf, "message") != 0)
 		fails("the message is another one", 0);
 }

@@ -4,7 +4,7 @@
 
 int main(void)
 {
-	struct ends e = {0};
+	static struct ends e;
 
 	ends_open(&e);
 	e.a.gid_index = ends_good_gid(&e);

@@ -6,7 +6,7 @@
 
 int main(void)
 {
-	struct ends e = {0};
+	static struct ends e;
 	int found;
 
 	ends_open(&e);
