@@ -11,15 +11,23 @@
 #include "util/rec.h"
 #include "wire/mad/names.h"
 
+const char *fab_hca_name(const struct seg *s, const struct hw_hca *hca, char buf[FAB_HCA_NAME])
+{
+	fmt(buf, FAB_HCA_NAME, "mlx5_%u", hca->dev_index);
+	return buf;
+}
+
 const char *fab_port_name(const struct seg *s, uint32_t port, char buf[FAB_PORT_NAME])
 {
 	const struct hw_port *p = hw_port(s, port);
 	const struct hw_hca *hca = p ? hw_hca(s, p->hca) : NULL;
 	const struct hw_host *host = hca ? seg_live(s, SEG_T_HOST, hca->host) : NULL;
 	const struct fab_node *n = p ? fab_node(s, p->node) : NULL;
+	char name[FAB_HCA_NAME];
 
 	if (host)
-		fmt(buf, FAB_PORT_NAME, "%.31s/mlx5_%u/%u", host->name, hca->dev_index, p->num);
+		fmt(buf, FAB_PORT_NAME, "%.31s/%s/%u", host->name, fab_hca_name(s, hca, name),
+		    p->num);
 	else if (n && n->desc[0])
 		fmt(buf, FAB_PORT_NAME, "%.63s/%u", n->desc, p->num);
 	else if (n)
