@@ -318,6 +318,19 @@ static int node_create(struct seg *s, uint32_t idx, const struct topo_node *t, c
 	return r;
 }
 
+/* A cable of an adapter may come later: sup_world_run(). */
+static void plug(struct seg *s, uint32_t a, uint32_t b)
+{
+	bool late = hw_setting(s, HW_SET_LATE_MS);
+
+	if (late && hw_port(s, a)->hca != SEG_NONE)
+		hw_port(s, a)->late = b;
+	else if (late && hw_port(s, b)->hca != SEG_NONE)
+		hw_port(s, b)->late = a;
+	else
+		fab_plug(s, a, b);
+}
+
 static void plug_all(struct seg *s, const struct topo *t)
 {
 	for (uint32_t i = 0; i < t->nnodes; i++) {
@@ -334,7 +347,7 @@ static void plug_all(struct seg *s, const struct topo *t)
 				continue;
 			/* The loop sees each cable twice. Ethernet ports have none (fab_plug()). */
 			if (p->peer_node > i || (p->peer_node == i && p->peer_port > num))
-				fab_plug(s, n->port0 + num, to->port0 + p->peer_port);
+				plug(s, n->port0 + num, to->port0 + p->peer_port);
 		}
 	}
 }
@@ -350,6 +363,17 @@ static bool has_ib(const struct topo *t, const struct fab_options *o)
 		any |= t->node[i].type == TOPO_CA;
 	}
 	return !any && o->link == HW_LINK_IB;
+}
+
+static void eth_link_init(struct seg *s, uint32_t port)
+{
+	bool late = hw_setting(s, HW_SET_LATE_MS), dark = is_dark(s, port);
+
+	if (!hw_port_is_eth(hw_port(s, port)) || (!late && !dark))
+		return;
+	fab_eth_link(s, port, false);
+	if (!dark)
+		hw_port(s, port)->late = port;
 }
 
 /* rdma-ndd's description has the device's name, which the world may have changed. */
@@ -418,8 +442,7 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 		if (hw_port_is_eth(hw_port(s, i)))
 			vlan_fill(s, i);
 		addrs_fill(s, i);
-		if (hw_port_is_eth(hw_port(s, i)) && is_dark(s, i))
-			fab_eth_link(s, i, false);
+		eth_link_init(s, i);
 	}
 	if (!ib)
 		return 0;

@@ -2,6 +2,7 @@
 /* Owns what worlds change while the fabric is up: links that come late, addresses that change. */
 #include "super/supervisor.h"
 
+#include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "hw/port.h"
@@ -13,16 +14,21 @@
 #define AGAIN (10 * NSEC_PER_MSEC) /* while a sweep runs */
 #define FIRST_CHANGE (110u << 16)  /* 127.1.0.1 has 127.111.0.1 or 127.112.0.1 beside it */
 
-static void cables(struct sup *sup, bool in)
+static void late_cables(struct sup *sup)
 {
-	seg_for_each_live (&sup->seg, SEG_T_PORT, i) {
-		const struct hw_port *p = hw_port(&sup->seg, i);
+	struct seg *s = &sup->seg;
 
-		if (p->hca == SEG_NONE)
-			continue;
-		sup_cable(sup, i, in);
-		if (hw_port_is_eth(p))
+	seg_for_each_live (s, SEG_T_PORT, i) {
+		struct hw_port *p = hw_port(s, i);
+		uint32_t to = p->late;
+
+		p->late = 0;
+		if (to && hw_port_is_eth(p)) {
+			fab_eth_link(s, i, true);
 			sup_cm_port(sup, i);
+		} else if (to) {
+			fab_plug(s, i, to);
+		}
 	}
 	sup_sweep(sup);
 }
@@ -54,8 +60,6 @@ void sup_world_start(struct sup *sup)
 	sup->late_at = late ? now + late * NSEC_PER_MSEC : UINT64_MAX;
 	sup->change_at = gap ? now + gap * NSEC_PER_MSEC : UINT64_MAX;
 	settle(sup);
-	if (late)
-		cables(sup, false);
 }
 
 void sup_world_run(struct sup *sup, uint64_t now)
@@ -64,7 +68,7 @@ void sup_world_run(struct sup *sup, uint64_t now)
 		sup->late_at = now + AGAIN;
 	} else if (now >= sup->late_at) {
 		sup->late_at = UINT64_MAX;
-		cables(sup, true);
+		late_cables(sup);
 	}
 	if (now >= sup->change_at) {
 		seg_for_each_live (&sup->seg, SEG_T_PORT, i)
