@@ -425,6 +425,8 @@ static int render_hca(const struct view *v)
 	int r = pci < 0 ? pci : 0;
 
 	pci_function(&f, v->hca, hw_port_is_eth(hw_port(v->s, v->hca->port[0])), v->ids, v->bdf);
+	f.nodes = hw_setting(v->s, HW_SET_NUMA);
+	f.node = n * f.nodes / v->host->nhcas;
 	TREE_STEP(r, pci_render(v->tree, v->root, pci, &f));
 	TREE_STEP(r, render_ibdev(pci, v));
 	TREE_STEP(r, tree_symlink(v->ib, v->ibdev, "../../devices/pci5a17:00/%s/infiniband/%s",

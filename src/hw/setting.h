@@ -49,6 +49,7 @@ enum hw_setting {
 	HW_SET_RAILS,     /* 1: adapter i of a host has a cable to those of number i only */
 	HW_SET_VLAN,      /* id of a VLAN of each Ethernet interface */
 	HW_SET_LATE_MS,   /* ports get their cable so long after the start */
+	HW_SET_NUMA,      /* nodes that the adapters of a host are divided among */
 	HW_SET_CHANGE_MS, /* between changes of an interface's addresses */
 	HW_SETTINGS
 };

@@ -50,6 +50,7 @@ static const struct {
 	[HW_SET_RAILS] = {"rails", {"connected", "separate"}},
 	[HW_SET_VLAN] = {"vlan", {NULL}},
 	[HW_SET_LATE_MS] = {"link-after-ms", {NULL}},
+	[HW_SET_NUMA] = {"numa-nodes", {NULL}},
 	[HW_SET_CHANGE_MS] = {"addresses-change-ms", {NULL}},
 	[HW_SET_NUMBERS] = {"numbers", {"ascending", "sparse"}},
 };

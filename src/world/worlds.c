@@ -334,6 +334,14 @@ static const struct world_row rows[] = {
 	 "IBV_EVENT_GID_CHANGE is no error, and a table that was read once is old. Read async "
 	 "events, and look an index up when a QP is made.",
 	 NULL},
+	{"numa",
+	 "Hosts",
+	 {.hcas = 8},
+	 {{HW_SET_NUMA, 2}},
+	 "eight adapters, of which four are near each of two NUMA nodes",
+	 "The first adapter is not the nearest one for every processor. Read numa_node and "
+	 "local_cpus of each device, and expect a node that the process may not use.",
+	 NULL},
 	{"name-bond",
 	 "Hosts",
 	 {.link = WORLD_ETH},

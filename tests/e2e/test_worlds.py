@@ -181,6 +181,13 @@ class Worlds(unittest.TestCase):
                         'sleep 0.1; done; kill $server')
         self.assertIn('transport retry counter exceeded', out)
 
+    def test_numa(self):
+        """Four adapters near each node; where there are CPUs enough, no node has those of the other."""
+        out = self.said('numa', 'cd /sys/class/infiniband; for i in 0 1 2 3 4 5 6 7; do cd mlx5_$i/device/; '
+                        'cat numa_node local_cpulist; cd - >/dev/null; done').split()
+        self.assertEqual(out[::2], ['0'] * 4 + ['1'] * 4)
+        self.assertEqual(len(set(out[1::2])), 2 if os.cpu_count() > 1 else 1)
+
     def test_link_mixed(self):
         out = self.said('link-mixed', 'cat /sys/class/infiniband/*/ports/1/link_layer; ibv_devinfo')
         self.assertEqual(out.split()[:2], ['InfiniBand', 'Ethernet'])
