@@ -14,39 +14,42 @@
 #include "util/cleanup.h"
 #include "util/num.h"
 
-/* Parses the number in `text` that follows `prefix`; -1. */
-static long link_number(const char *text, const char *prefix)
+static long link_number(const char *text)
 {
-	size_t n = strlen(prefix);
 	const char *end;
 	uint64_t v;
 
-	if (strncmp(text, prefix, n) || text[n] < '0' || text[n] > '9')
+	if (*text < '0' || *text > '9')
 		return -1;
-	v = num_decimal(text + n, &end);
+	v = num_decimal(text, &end);
 	return *end || v > 1000000 ? -1 : (long)v;
+}
+
+static int no_adapter(const struct cli_options *o)
+{
+	return prog_fail("link: '%s' is not an adapter (mlx5_0...); for other nodes use "
+			 "%s \"%s\"[%s] in softhca console%s%s",
+			 o->argv[0], !strcmp(o->argv[2], "up") ? "ReLink" : "Unlink", o->argv[0],
+			 o->argv[1], o->fabric ? " --fabric " : "", o->fabric ? o->fabric : "");
 }
 
 int cli_link(struct cli_options *o)
 {
 	const char *here = getenv(SHIM_ENV_HOST), *state = o->argv[2];
 	const char *host = o->host ? o->host : here && !o->fabric ? here : "";
-	long hca = link_number(o->argv[0], "mlx5_"), port = link_number(o->argv[1], "");
+	long port = link_number(o->argv[1]);
+	const char *name = o->argv[0];
 	struct link_msg m = {.op = LINK_PORT};
 	int sock, fd = -1, r;
 
-	if (hca < 0)
-		return prog_fail("link: '%s' is not an adapter (mlx5_0...); for other nodes use "
-				 "%s \"%s\"[%s] in softhca console%s%s",
-				 o->argv[0], !strcmp(state, "up") ? "ReLink" : "Unlink", o->argv[0],
-				 o->argv[1], o->fabric ? " --fabric " : "",
-				 o->fabric ? o->fabric : "");
+	if (strlen(name) >= sizeof(m.comm))
+		return no_adapter(o);
 	if (port < 1)
 		return prog_fail("link: '%s' is not a port (1...)", o->argv[1]);
 	if (strcmp(state, "up") && strcmp(state, "down"))
 		return prog_fail("link: '%s' is neither 'up' nor 'down'", state);
 	snprintf(m.host, sizeof(m.host), "%s", host);
-	m.hca = (uint32_t)hca;
+	snprintf(m.comm, sizeof(m.comm), "%s", name);
 	m.port = (uint32_t)port;
 	m.arg = !strcmp(state, "up");
 	sock = client_connect(o, "link");
@@ -60,6 +63,8 @@ int cli_link(struct cli_options *o)
 		return prog_fail("link: there is no host '%s'", host);
 	if (r == -ENOLINK)
 		return prog_fail("link: port %ld of %s has no cable", port, o->argv[0]);
+	if (r == -ENXIO && strncmp(name, "mlx5_", 5))
+		return no_adapter(o);
 	if (r == -ENXIO)
 		return prog_fail("link: %s%s has no port %ld of %s",
 				 *host ? "host " : "the first host", host, port, o->argv[0]);

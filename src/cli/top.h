@@ -43,7 +43,7 @@ struct top_port {
 
 struct top_qp {
 	uint32_t qpn, gen;
-	char hca[48];                     /* h1/mlx5_0 */
+	char hca[64];                     /* h1/mlx5_0 */
 	const char *type, *state, *waits; /* waits: why its work is suspended; "": it is not */
 	bool bad;                         /* in an error state */
 	bool counts;                      /* its service has packet sequence numbers */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "fabric/fabric.h"
 #include "hw/cq.h"
 #include "hw/flags.h"
 #include "hw/hca.h"
@@ -131,6 +132,7 @@ static void read_qp(const struct seg *s, const struct hw_qp *qp, uint32_t qpn, s
 	const struct hw_host *host = hca ? seg_live(s, SEG_T_HOST, hca->host) : NULL;
 	uint32_t state = atomic_load(&qp->state);
 	const char *name = prm_value_name(&layout_qpc, LF_qpc_state_BIT, state);
+	char device[FAB_HCA_NAME];
 
 	*out = (struct top_qp){
 		.qpn = qpn,
@@ -146,7 +148,8 @@ static void read_qp(const struct seg *s, const struct hw_qp *qp, uint32_t qpn, s
 		.size = qp->no_sq || qp->st == HW_ST_DCT ? 0 : 1u << qp->sq_log_size,
 	};
 	if (host)
-		snprintf(out->hca, sizeof(out->hca), "%s/mlx5_%u", host->name, hca->dev_index);
+		snprintf(out->hca, sizeof(out->hca), "%s/%s", host->name,
+			 fab_hca_name(s, hca, device));
 	read_owner(s, qpn, out);
 }
 

@@ -4,6 +4,7 @@
  * the engine when the topic is on, on the engine's stack and with queue locks held.
  */
 #include "engine/cause.h"
+#include "fabric/fabric.h"
 #include "hw/cq.h"
 #include "hw/hca.h"
 #include "hw/qp.h"
@@ -23,11 +24,11 @@ static void rec_qp(struct rec *r, const struct seg *s, uint32_t qpn)
 	const struct hw_qp *qp = r->options & LOG_OBJECTS ? hw_qp(s, qpn) : NULL;
 	const struct hw_hca *hca = qp ? hw_hca(s, qp->hca) : NULL;
 	const char *st = qp ? prm_value_name(&layout_qpc, LF_qpc_st_BIT, qp->st) : NULL;
-	char text[64];
+	char text[64], name[FAB_HCA_NAME];
 
 	if (!hca)
 		return;
-	fmt(text, sizeof(text), "%s QP of mlx5_%u", st ? st : "DCT", hca->dev_index);
+	fmt(text, sizeof(text), "%s QP of %s", st ? st : "DCT", fab_hca_name(s, hca, name));
 	rec_object(r, "qpn", text);
 }
 

@@ -77,21 +77,42 @@ int cpumask_from_list(const char *list, unsigned int ncpus, char *mask, size_t s
 	return 0;
 }
 
-void cpumask_local(char *mask, size_t mask_size, char *list, size_t list_size)
+static unsigned int machine_cpus(const char *online)
 {
 	char possible[256];
 	unsigned int ncpus = 0, from, to;
 	const char *p = possible;
 
+	if (!read_line("/sys/devices/system/cpu/possible", possible, sizeof(possible)))
+		p = online;
+	while (next_range(&p, &from, &to) > 0)
+		ncpus = to + 1;
+	return ncpus;
+}
+
+void cpumask_local(char *mask, size_t mask_size, char *list, size_t list_size)
+{
 	if (!read_line("/sys/devices/system/cpu/online", list, list_size)) {
 		long n = sysconf(_SC_NPROCESSORS_ONLN);
 
 		snprintf(list, list_size, n > 1 ? "0-%ld" : "0", n - 1);
 	}
-	if (!read_line("/sys/devices/system/cpu/possible", possible, sizeof(possible)))
-		p = list;
-	while (next_range(&p, &from, &to) > 0)
-		ncpus = to + 1;
+	if (cpumask_from_list(list, machine_cpus(list), mask, mask_size) < 0)
+		snprintf(mask, mask_size, "1");
+}
+
+void cpumask_node(uint32_t node, uint32_t n, char *mask, size_t mask_size, char *list,
+		  size_t list_size)
+{
+	unsigned int ncpus, from, to;
+
+	cpumask_local(mask, mask_size, list, list_size);
+	ncpus = machine_cpus(list);
+	from = ncpus * node / n;
+	to = ncpus * (node + 1) / n;
+	if (from == to)
+		return; /* a machine with fewer CPUs than nodes: near to all */
+	snprintf(list, list_size, to - from > 1 ? "%u-%u" : "%u", from, to - 1);
 	if (cpumask_from_list(list, ncpus, mask, mask_size) < 0)
 		snprintf(mask, mask_size, "1");
 }

@@ -4,7 +4,11 @@
 #define SOFTHCA_FABRIC_CPUMASK_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The machine's own online CPUs: mask ("ff,ffffffff") and list ("0-39"), without newline. */
 void cpumask_local(char *mask, size_t mask_size, char *list, size_t list_size);
+/* The same for the CPUs of one of n NUMA nodes, which have equal shares of the machine's CPUs. */
+void cpumask_node(uint32_t node, uint32_t n, char *mask, size_t mask_size, char *list,
+		  size_t list_size);
 #endif

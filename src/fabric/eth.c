@@ -66,11 +66,13 @@ static uint32_t wanted_at(struct seg *s, uint32_t at, struct wanted *w)
 
 	if (!fab_iface(s, at, &f))
 		return 0;
-	memcpy(w[n++].gid, f.ip6[0], 16);
+	/* from the MAC address, whether the interface has it or not: make_default_gid() */
+	fab_ip6_linklocal(s, at, w[n++].gid);
 	for (uint32_t i = 0; i < f.nip4; i++)
 		ib_gid_of_ip4(f.ip4[i], w[n++].gid);
-	for (uint32_t i = 1; i < f.nip6; i++)
-		memcpy(w[n++].gid, f.ip6[i], 16);
+	for (uint32_t i = 0; i < f.nip6; i++)
+		if (memcmp(f.ip6[i], w[0].gid, 16) != 0)
+			memcpy(w[n++].gid, f.ip6[i], 16);
 	for (uint32_t i = 0; i < n; i++)
 		w[i].vlan = f.vlan;
 	return n;

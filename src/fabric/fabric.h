@@ -156,5 +156,8 @@ uint32_t fab_port_by_umad(struct seg *s, uint32_t host, uint32_t n);
 #define FAB_PCI_SUBSYSTEM 0x0007u
 #define FAB_PCI_LANES 16u
 void fab_pci_name(const struct hw_hca *hca, char out[16]);
+/* The device's name, as "mlx5_0". Returns buf. Callable in a trap. */
+#define FAB_HCA_NAME 32
+const char *fab_hca_name(const struct seg *s, const struct hw_hca *hca, char buf[FAB_HCA_NAME]);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
+#include "hw/world.h"
 #include "util/bits.h"
 #include "wire/ib/gid.h"
 #include "wire/ib/link.h"
@@ -93,8 +94,10 @@ static void fill_ip6(struct seg *s, uint32_t at, struct fab_iface *f)
 	const struct hw_addr *a[HW_ADDRS];
 	uint32_t n = if_given(s, at, a);
 
-	fab_ip6_linklocal(s, at, f->ip6[f->nip6]);
-	f->prefix6[f->nip6++] = LINKLOCAL_PREFIX;
+	if (hw_setting(s, HW_SET_ADDRS) != HW_ADDRS_ABSENT) {
+		fab_ip6_linklocal(s, at, f->ip6[f->nip6]);
+		f->prefix6[f->nip6++] = LINKLOCAL_PREFIX;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (ib_gid_is_ip4(a[i]->ip))
 			continue;

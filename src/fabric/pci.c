@@ -76,11 +76,25 @@ static int pci_show_uevent(const struct pci_function *f, char *buf, size_t size)
 	return n + show_modalias(f, buf + n, size - (size_t)n);
 }
 
+static int show_numa_node(const struct pci_function *f, char *buf, size_t size)
+{
+	return snprintf(buf, size, "%d\n", f->nodes ? (int)f->node : -1);
+}
+
+static void local_cpus(const struct pci_function *f, char *mask, size_t mask_size, char *list,
+		       size_t list_size)
+{
+	if (f->nodes)
+		cpumask_node(f->node, f->nodes, mask, mask_size, list, list_size);
+	else
+		cpumask_local(mask, mask_size, list, list_size);
+}
+
 static int show_local_cpus(const struct pci_function *f, char *buf, size_t size)
 {
 	char cpus[1024], list[256];
 
-	cpumask_local(cpus, sizeof(cpus), list, sizeof(list));
+	local_cpus(f, cpus, sizeof(cpus), list, sizeof(list));
 	return snprintf(buf, size, "%s\n", cpus);
 }
 
@@ -88,7 +102,7 @@ static int show_local_cpulist(const struct pci_function *f, char *buf, size_t si
 {
 	char cpus[1024], list[256];
 
-	cpumask_local(cpus, sizeof(cpus), list, sizeof(list));
+	local_cpus(f, cpus, sizeof(cpus), list, sizeof(list));
 	return snprintf(buf, size, "%s\n", list);
 }
 
@@ -127,7 +141,7 @@ static const struct {
 	{"revision", NULL, show_revision},
 	{"modalias", NULL, show_modalias},
 	{"uevent", NULL, pci_show_uevent},
-	{"numa_node", "-1\n", NULL},
+	{"numa_node", NULL, show_numa_node},
 	{"local_cpus", NULL, show_local_cpus},
 	{"local_cpulist", NULL, show_local_cpulist},
 	{"current_link_speed", NULL, pci_show_speed},

@@ -16,10 +16,11 @@ struct pci_function {
 	const struct hw_hca *hca;
 	const struct fab_sysfs_ids *ids;
 	const char *bdf;
-	uint32_t class;   /* base class, subclass, interface: 24 bits */
-	uint32_t speed;   /* the link's, as PCI Express codes it: 4 is 16 GT/s */
-	uint64_t bar;     /* address of region 0; no memory is there */
-	uint32_t vectors; /* MSI-X vectors in use */
+	uint32_t class;       /* base class, subclass, interface: 24 bits */
+	uint32_t speed;       /* the link's, as PCI Express codes it: 4 is 16 GT/s */
+	uint32_t node, nodes; /* NUMA node of how many; nodes 0: none is told */
+	uint64_t bar;         /* address of region 0; no memory is there */
+	uint32_t vectors;     /* MSI-X vectors in use */
 };
 
 /* `eth`: its ports are Ethernet ports. */

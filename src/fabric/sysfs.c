@@ -33,7 +33,7 @@ struct view {
 	const struct hw_host *host;
 	const struct hw_hca *hca;
 	const struct fab_sysfs_ids *ids;
-	char ibdev[16], bdf[16];
+	char ibdev[FAB_HCA_NAME], bdf[16];
 	struct tree *tree;
 	int root, devices, ib, verbs, mad, dev; /* open folders of the host's tree */
 };
@@ -425,6 +425,8 @@ static int render_hca(const struct view *v)
 	int r = pci < 0 ? pci : 0;
 
 	pci_function(&f, v->hca, hw_port_is_eth(hw_port(v->s, v->hca->port[0])), v->ids, v->bdf);
+	f.nodes = hw_setting(v->s, HW_SET_NUMA);
+	f.node = n * f.nodes / v->host->nhcas;
 	TREE_STEP(r, pci_render(v->tree, v->root, pci, &f));
 	TREE_STEP(r, render_ibdev(pci, v));
 	TREE_STEP(r, tree_symlink(v->ib, v->ibdev, "../../devices/pci5a17:00/%s/infiniband/%s",
@@ -510,7 +512,7 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 	/* tmpfs lists the newest entry first; programs should find mlx5_0 first. */
 	for (uint32_t i = v.host->nhcas; i-- > 0;) {
 		v.hca = hw_hca(s, v.host->hca[i]);
-		snprintf(v.ibdev, sizeof(v.ibdev), "mlx5_%u", v.hca->dev_index & 0xff);
+		fab_hca_name(s, v.hca, v.ibdev);
 		fab_pci_name(v.hca, v.bdf);
 		TREE_STEP(r, render_hca(&v));
 	}
@@ -524,13 +526,13 @@ static int open_port(struct seg *s, const struct hw_port *p, const char *root, c
 		     int *root_fd, int *fd)
 {
 	const struct hw_hca *hca = p ? hw_hca(s, p->hca) : NULL;
-	char path[160], bdf[16];
+	char path[160], bdf[16], name[FAB_HCA_NAME];
 
 	if (!hca)
 		return -EINVAL;
 	fab_pci_name(hca, bdf);
-	snprintf(path, sizeof(path), PCI_ROOT "/%s/infiniband/mlx5_%u/ports/%u%s", bdf,
-		 hca->dev_index, p->num, sub);
+	snprintf(path, sizeof(path), PCI_ROOT "/%s/infiniband/%s/ports/%u%s", bdf,
+		 fab_hca_name(s, hca, name), p->num, sub);
 	*root_fd = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (*root_fd < 0)
 		return -errno;

@@ -7,9 +7,34 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "util/fmt.h"
+#include "hw/world.h"
 #include "util/log.h"
 #include "util/rec.h"
 #include "wire/mad/names.h"
+
+const char *fab_hca_name(const struct seg *s, const struct hw_hca *hca, char buf[FAB_HCA_NAME])
+{
+	const struct hw_host *host = seg_live(s, SEG_T_HOST, hca->host);
+	const struct hw_port *p = hw_port(s, hca->port[0]);
+	uint32_t n = hca->dev_index;
+
+	switch (hw_setting(s, HW_SET_NAMES)) {
+	case HW_NAMES_BOND:
+		fmt(buf, FAB_HCA_NAME, "mlx5_bond_%u", n);
+		break;
+	case HW_NAMES_PCI:
+		/* by_pci() of rdma_rename.c: the domain, because it is not 0, bus and slot */
+		fmt(buf, FAB_HCA_NAME, "%sP%up%us%u", p && hw_port_is_eth(p) ? "roce" : "ib",
+		    0x5a17, 0, n);
+		break;
+	case HW_NAMES_BACKWARDS:
+		n = (host ? host->nhcas : 1) - 1 - n;
+		/* fallthrough */
+	default:
+		fmt(buf, FAB_HCA_NAME, "mlx5_%u", n);
+	}
+	return buf;
+}
 
 const char *fab_port_name(const struct seg *s, uint32_t port, char buf[FAB_PORT_NAME])
 {
@@ -17,9 +42,11 @@ const char *fab_port_name(const struct seg *s, uint32_t port, char buf[FAB_PORT_
 	const struct hw_hca *hca = p ? hw_hca(s, p->hca) : NULL;
 	const struct hw_host *host = hca ? seg_live(s, SEG_T_HOST, hca->host) : NULL;
 	const struct fab_node *n = p ? fab_node(s, p->node) : NULL;
+	char name[FAB_HCA_NAME];
 
 	if (host)
-		fmt(buf, FAB_PORT_NAME, "%.31s/mlx5_%u/%u", host->name, hca->dev_index, p->num);
+		fmt(buf, FAB_PORT_NAME, "%.31s/%s/%u", host->name, fab_hca_name(s, hca, name),
+		    p->num);
 	else if (n && n->desc[0])
 		fmt(buf, FAB_PORT_NAME, "%.63s/%u", n->desc, p->num);
 	else if (n)

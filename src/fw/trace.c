@@ -6,6 +6,7 @@
 #include "fw/priv.h"
 
 #include <errno.h>
+#include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "util/clock.h"
 #include "util/fmt.h"
@@ -42,7 +43,7 @@ static uint32_t rec_body(struct rec *r, const struct fw_call *k, const uint8_t *
 static void rec_input(struct rec *r, const struct fw_call *k, const void *in, uint32_t inlen)
 {
 	uint32_t known = k->cmd ? k->cmd->in->bytes : 0;
-	char device[16];
+	char device[FAB_HCA_NAME];
 	const struct layout_rec how = {
 		.open = k->cmd ? trace_variant : NULL,
 		.name = prm_value_name,
@@ -51,10 +52,8 @@ static void rec_input(struct rec *r, const struct fw_call *k, const void *in, ui
 	};
 
 	rec_group(r, "in", "(");
-	if (r->options & LOG_OBJECTS) {
-		fmt(device, sizeof(device), "mlx5_%u", k->hca->dev_index);
-		rec_s(r, "device", device);
-	}
+	if (r->options & LOG_OBJECTS)
+		rec_s(r, "device", fab_hca_name(k->s, k->hca, device));
 	if (k->cmd) {
 		layout_rec(r, k->cmd->in, in, inlen, &how);
 	} else {

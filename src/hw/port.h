@@ -100,7 +100,9 @@ struct hw_port {
 	uint32_t node;   /* SEG_T_NODE */
 	uint32_t link;   /* enum hw_link; Ethernet ports have no LIDs and no cable to a port */
 	_Atomic uint32_t
-		peer; /* SEG_T_PORT at the other end of the cable, SEG_NONE: there is none */
+		peer;  /* SEG_T_PORT at the other end of the cable, SEG_NONE: there is none */
+	uint32_t late; /* its peer (Ethernet: itself) when the cable comes, HW_SET_LATE_MS; 0: none
+			*/
 	_Atomic uint32_t state;       /* enum ib_port_state */
 	_Atomic uint32_t phys_state;  /* enum ib_phys_state */
 	_Atomic uint32_t lid, sm_lid; /* decimal in print */

@@ -41,9 +41,17 @@ enum hw_setting {
 	HW_SET_WIDTH,     /* links have at most this width, enum ib_width_code */
 	HW_SET_SPEED,     /* and this speed, enum ib_speed_code */
 	/* When an adapter works, and which numbers objects get. */
-	HW_SET_PACE,    /* enum hw_pace */
-	HW_SET_WAKEUPS, /* enum hw_wakeups */
-	HW_SET_NUMBERS, /* enum hw_numbers */
+	HW_SET_PACE,      /* enum hw_pace */
+	HW_SET_WAKEUPS,   /* enum hw_wakeups */
+	HW_SET_NUMBERS,   /* enum hw_numbers */
+	HW_SET_NAMES,     /* enum hw_names */
+	HW_SET_ADAPTERS,  /* enum hw_has */
+	HW_SET_LINKS,     /* enum hw_links */
+	HW_SET_RAILS,     /* 1: adapter i of a host has a cable to those of number i only */
+	HW_SET_VLAN,      /* id of a VLAN of each Ethernet interface */
+	HW_SET_LATE_MS,   /* ports get their cable so long after the start */
+	HW_SET_NUMA,      /* nodes that the adapters of a host are divided among */
+	HW_SET_CHANGE_MS, /* between changes of an interface's addresses */
 	HW_SETTINGS
 };
 

@@ -30,8 +30,8 @@ enum hw_dev_owner { HW_DEV_USERS, HW_DEV_ROOT };
 /* The port of the built-in subnet manager: the first adapter's, or another node's. */
 enum hw_sm_at { HW_SM_AT_FIRST, HW_SM_AT_SWITCH, HW_SM_AT_LAST };
 
-/* Addresses that interfaces have beside the link-local one without being given any. */
-enum hw_addrs_like { HW_ADDRS_IP4, HW_ADDRS_NONE, HW_ADDRS_IP6 };
+/* Addresses that interfaces have beside the link-local one (ABSENT: not even that). */
+enum hw_addrs_like { HW_ADDRS_IP4, HW_ADDRS_NONE, HW_ADDRS_IP6, HW_ADDRS_ABSENT };
 
 /* Ports without a cable. */
 enum hw_dark { HW_DARK_NONE, HW_DARK_FIRST_HCA, HW_DARK_FIRST_PORT };
@@ -50,6 +50,16 @@ enum hw_pace {
 enum hw_wakeups { HW_WAKEUPS_TRUE, HW_WAKEUPS_SPURIOUS };
 /* Numbers of QPs, keys, CQs...: ascending, or anywhere in their range. */
 enum hw_numbers { HW_NUMBERS_DENSE, HW_NUMBERS_SPARSE };
+
+/* Names of RDMA devices. */
+enum hw_names {
+	HW_NAMES_KERNEL,   /* mlx5_0, mlx5_1... */
+	HW_NAMES_BOND,     /* of mlx5_ib for ports in a LAG: mlx5_bond_0 */
+	HW_NAMES_PCI,      /* of rdma-core's rdma_rename by PCI path: rocep2s1f0, ibp12s0 */
+	HW_NAMES_BACKWARDS /* the device that is first has the last number */
+};
+/* The links of a host's adapters: all alike, or InfiniBand, Ethernet, InfiniBand... */
+enum hw_links { HW_LINKS_ALIKE, HW_LINKS_MIXED };
 
 static inline uint32_t hw_setting(const struct seg *s, enum hw_setting what)
 {

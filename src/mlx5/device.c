@@ -11,6 +11,7 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include "fabric/count.h"
 #include "fabric/eth.h"
+#include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "hw/hca.h"
 #include "hw/memic.h"
@@ -193,6 +194,7 @@ void mlx5_get_device(struct seg *s, uint32_t hca, struct uv_device *d)
 		.grh = !hw_port_is_eth(p) && hw_setting(s, HW_SET_GRH),
 		.index = h->dev_index,
 	};
+	fab_hca_name(s, h, d->name);
 }
 
 int mlx5_query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, struct uv_gid *gid)

@@ -41,12 +41,11 @@ int nl_port(const struct nl_req *q, uint32_t hca, uint32_t *port)
 
 void nl_handle(struct nl_req *q, struct nl_out *o, uint32_t hca)
 {
-	uint32_t n = hw_hca(q->d->s, hca)->dev_index;
-	char name[16];
+	const struct hw_hca *h = hw_hca(q->d->s, hca);
+	char name[FAB_HCA_NAME];
 
-	fmt(name, sizeof(name), "mlx5_%u", n);
-	nl_u32(o, RDMA_NLDEV_ATTR_DEV_INDEX, n);
-	nl_str(o, RDMA_NLDEV_ATTR_DEV_NAME, name);
+	nl_u32(o, RDMA_NLDEV_ATTR_DEV_INDEX, h->dev_index);
+	nl_str(o, RDMA_NLDEV_ATTR_DEV_NAME, fab_hca_name(q->d->s, h, name));
 }
 
 /* ---- GET */
@@ -254,13 +253,13 @@ int nl_sys_set(struct nl_req *q, struct nl_out *o)
 static int rename_dev(struct nl_req *q, uint32_t hca)
 {
 	const struct hw_host *h = seg_live(q->d->s, SEG_T_HOST, q->d->host);
-	char name[64], other[16];
+	char name[64], other[FAB_HCA_NAME];
 
 	nl_get_str(q->tb[RDMA_NLDEV_ATTR_DEV_NAME], name, sizeof(name));
 	if (!name[0])
 		return -EINVAL;
 	for (uint32_t i = 0; i < h->nhcas; i++) {
-		fmt(other, sizeof(other), "mlx5_%u", hw_hca(q->d->s, h->hca[i])->dev_index);
+		fab_hca_name(q->d->s, hw_hca(q->d->s, h->hca[i]), other);
 		if (!strcmp(name, other))
 			return h->hca[i] == hca ? 0 : -EEXIST;
 	}

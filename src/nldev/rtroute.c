@@ -168,7 +168,7 @@ static const uint8_t *source6(const struct fab_iface *f, const uint8_t *dst)
 {
 	bool local = dst[0] == 0xff || be16_load(dst) >> 6 == 0xfe80 >> 6;
 
-	return f->ip6[local ? 0 : f->nip6 - 1];
+	return f->ip6[local || !f->nip6 ? 0 : f->nip6 - 1];
 }
 
 /* as rt6_fill_node() does for a route with a destination */

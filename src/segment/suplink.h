@@ -34,7 +34,7 @@ enum link_op {
 	 */
 	LINK_STATUS,
 	LINK_DOWN, /* stop the fabric. For `softhca down` */
-	LINK_PORT, /* {host, hca: N of mlx5_N, port: its number, arg: 1 up, 0 down}: plug a
+	LINK_PORT, /* {host, comm: the adapter's name, port: its number, arg: 1 up, 0 down}: plug a
 		      port's cable in, or pull it; "": the first host. For `softhca link` */
 	LINK_WAKE, /* {file, gen}: write the byte of an event queue's FIFO. No reply. */
 	/* {arg: enum topo_format, hca: hosts that dot shows one by one, port: 1: with counters} ->

@@ -126,6 +126,22 @@ static void addrs_fill(struct seg *s, uint32_t port)
 		fab_if_del(s, port, gone, 16, 64);
 }
 
+/* A VLAN's interface has an address of its own: 127.1.0.1 has 127.101.0.1 beside it. */
+static void vlan_fill(struct seg *s, uint32_t port)
+{
+	uint32_t id = hw_setting(s, HW_SET_VLAN), ip4 = fab_ip4(s, port);
+	uint8_t ip[4], own[4];
+
+	if (!id || fab_vlan_add(s, port, id))
+		return;
+	be32_store(ip, ip4 + (100 << 16));
+	be32_store(own, ip4);
+	/* Its entries come first: the interface got its address later. */
+	fab_if_clear4(s, port);
+	fab_if_set(s, fab_at_by_vlan(s, port, id), ip, 4, 16);
+	fab_if_add(s, port, own, 4, 16);
+}
+
 /* An adapter's P_Key table at power-on; a switch has the default one. */
 static void pkeys_fill(const struct seg *s, struct hw_port *p, enum topo_type type)
 {
@@ -303,6 +319,19 @@ static int node_create(struct seg *s, uint32_t idx, const struct topo_node *t, c
 	return r;
 }
 
+/* A cable of an adapter may come later: sup_world_run(). */
+static void plug(struct seg *s, uint32_t a, uint32_t b)
+{
+	bool late = hw_setting(s, HW_SET_LATE_MS);
+
+	if (late && hw_port(s, a)->hca != SEG_NONE)
+		hw_port(s, a)->late = b;
+	else if (late && hw_port(s, b)->hca != SEG_NONE)
+		hw_port(s, b)->late = a;
+	else
+		fab_plug(s, a, b);
+}
+
 static void plug_all(struct seg *s, const struct topo *t)
 {
 	for (uint32_t i = 0; i < t->nnodes; i++) {
@@ -319,7 +348,7 @@ static void plug_all(struct seg *s, const struct topo *t)
 				continue;
 			/* The loop sees each cable twice. Ethernet ports have none (fab_plug()). */
 			if (p->peer_node > i || (p->peer_node == i && p->peer_port > num))
-				fab_plug(s, n->port0 + num, to->port0 + p->peer_port);
+				plug(s, n->port0 + num, to->port0 + p->peer_port);
 		}
 	}
 }
@@ -337,6 +366,31 @@ static bool has_ib(const struct topo *t, const struct fab_options *o)
 	return !any && o->link == HW_LINK_IB;
 }
 
+static void eth_link_init(struct seg *s, uint32_t port)
+{
+	bool late = hw_setting(s, HW_SET_LATE_MS), dark = is_dark(s, port);
+
+	if (!hw_port_is_eth(hw_port(s, port)) || (!late && !dark))
+		return;
+	fab_eth_link(s, port, false);
+	if (!dark)
+		hw_port(s, port)->late = port;
+}
+
+/* rdma-ndd's description has the device's name, which the world may have changed. */
+static void describe(struct seg *s, uint32_t hca)
+{
+	const struct hw_hca *h = hw_hca(s, hca);
+	const struct hw_host *host = seg_live(s, SEG_T_HOST, h->host);
+	char usual[TOPO_DESC], name[FAB_HCA_NAME];
+	struct fab_node *n = seg_at(s, SEG_T_NODE, h->node);
+
+	snprintf(usual, sizeof(usual), "%.31s mlx5_%u", host->name, h->dev_index);
+	if (hw_setting(s, HW_SET_NAMES) && !strncmp(n->desc, usual, sizeof(n->desc)))
+		snprintf(n->desc, sizeof(n->desc), "%.31s %s", host->name,
+			 fab_hca_name(s, h, name));
+}
+
 /* Which numbers objects get (HW_SET_NUMBERS). */
 static void number(struct seg *s, const struct hw_world *w)
 {
@@ -350,7 +404,8 @@ static void number(struct seg *s, const struct hw_world *w)
 int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 {
 	uint32_t next_port = 1, switches = 0;
-	bool ib = has_ib(t, o);
+	bool none = o->world.value[HW_SET_ADAPTERS] == HW_HAS_NOT;
+	bool ib = !none && has_ib(t, o);
 	struct fab_subnet *sub;
 	uint32_t *host;
 	int r;
@@ -373,7 +428,7 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 			       sizeof(t->host[i]));
 	}
 	/* A segment joins all Ethernet ports: where there are no others, switches are left out. */
-	for (uint32_t i = 0; i < t->nnodes && !r; i++)
+	for (uint32_t i = 0; i < t->nnodes && !r && !none; i++)
 		if (ib || t->node[i].type == TOPO_CA)
 			r = node_create(s, i + 1, &t->node[i], host, o, &next_port, &switches);
 	heap_free(host);
@@ -382,10 +437,13 @@ int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)
 	seg_for_each_live (s, SEG_T_PORT, i)
 		if (hw_port_is_eth(hw_port(s, i)))
 			fab_eth_init(s, i, o->if_mtu);
+	seg_for_each_live (s, SEG_T_HCA, i)
+		describe(s, i);
 	seg_for_each_live (s, SEG_T_PORT, i) {
+		if (hw_port_is_eth(hw_port(s, i)))
+			vlan_fill(s, i);
 		addrs_fill(s, i);
-		if (hw_port_is_eth(hw_port(s, i)) && is_dark(s, i))
-			fab_eth_link(s, i, false);
+		eth_link_init(s, i);
 	}
 	if (!ib)
 		return 0;
@@ -441,6 +499,7 @@ static void cable(struct plain *b, uint32_t na, uint32_t pa, uint32_t nb, uint32
 static void add_hosts(struct plain *b, const struct fab_options *o)
 {
 	uint32_t leaf0 = o->hosts * o->hcas, n = 0;
+	bool rails = o->world.value[HW_SET_RAILS];
 
 	for (uint32_t h = 0; h < o->hosts; h++) {
 		snprintf(b->t.host[h], sizeof(b->t.host[h]), "h%u", h + 1);
@@ -448,6 +507,8 @@ static void add_hosts(struct plain *b, const struct fab_options *o)
 			struct topo_node *ca = add_node(b, TOPO_CA, o->ports);
 
 			ca->host = h;
+			if (o->world.value[HW_SET_LINKS] == HW_LINKS_MIXED)
+				ca->link = d % 2 ? TOPO_LINK_ETH : TOPO_LINK_IB;
 			/* The name that rdma-ndd would give: "<host> <device>". */
 			snprintf(ca->desc, sizeof(ca->desc), "h%u mlx5_%u", h + 1, d);
 		}
@@ -457,8 +518,11 @@ static void add_hosts(struct plain *b, const struct fab_options *o)
 			 TOPO_DESC, "softhca switch %u", l + 1);
 	for (uint32_t ca = 0; ca < leaf0; ca++)
 		for (uint32_t p = 1; p <= o->ports; p++, n++)
-			cable(b, ca, p, leaf0 + n / b->per_leaf, 1 + n % b->per_leaf);
-	if (b->leaves == 1)
+			if (rails)
+				cable(b, ca, p, leaf0 + ca % o->hcas, ca / o->hcas * o->ports + p);
+			else
+				cable(b, ca, p, leaf0 + n / b->per_leaf, 1 + n % b->per_leaf);
+	if (b->leaves == 1 || rails)
 		return;
 	snprintf(add_node(b, TOPO_SWITCH, radix(b->leaves))->desc, TOPO_DESC, "softhca root");
 	for (uint32_t l = 0; l < b->leaves; l++)
@@ -479,7 +543,11 @@ int fab_create(struct seg *s, const struct fab_options *o)
 	ports = o->hosts * o->hcas * o->ports;
 	b.per_leaf = ports <= TOPO_MAX_PORTS ? ports : LEAF_PORTS;
 	b.leaves = (ports + b.per_leaf - 1) / b.per_leaf;
-	if (b.leaves > TOPO_MAX_PORTS)
+	if (o->world.value[HW_SET_RAILS]) {
+		b.leaves = o->hcas;
+		b.per_leaf = o->hosts * o->ports;
+	}
+	if (b.leaves > TOPO_MAX_PORTS || b.per_leaf > TOPO_MAX_PORTS)
 		return -ENOSPC;
 	nodes = o->hosts * o->hcas + b.leaves + 1;
 	b.t.nhosts = o->hosts;

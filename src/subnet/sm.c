@@ -298,11 +298,20 @@ static void tell_services(struct sweep *w)
 /* OpenSM's default; a port that no manager has reached shows 0. */
 #define SUBNET_TIMEOUT 18
 
+/* The manager of a port: where rails are separate, each switch has its own. */
+static uint32_t manager(const struct seg *s, uint32_t port)
+{
+	uint32_t peer = hw_port(s, port)->num ? fab_peer(s, port) : port;
+
+	if (!hw_setting(s, HW_SET_RAILS))
+		return fab_subnet(s)->sm_port;
+	return peer == SEG_NONE ? SEG_NONE : fab_own_port(s, peer);
+}
+
 static void activate(struct sweep *w)
 {
 	struct seg *s = w->s;
 	uint32_t sm = fab_subnet(s)->sm_port;
-	uint32_t sm_lid = sm == SEG_NONE ? 0 : hw_port(s, sm)->lid;
 
 	if (sm != SEG_NONE && !(hw_port(s, sm)->cap_mask & FAB_CAP_IS_SM)) {
 		hw_port(s, sm)->cap_mask |= FAB_CAP_IS_SM;
@@ -310,9 +319,14 @@ static void activate(struct sweep *w)
 	}
 	for (uint32_t i = 0; i < w->nends; i++) {
 		struct hw_port *p = seg_at(s, SEG_T_PORT, w->end[i]);
+		uint32_t by, sm_lid;
 
 		if (!p)
 			continue;
+		by = manager(s, w->end[i]);
+		sm_lid = by == SEG_NONE ? 0 : hw_port(s, by)->lid;
+		if (by == w->end[i])
+			p->cap_mask |= FAB_CAP_IS_SM;
 		if (p->sm_lid != sm_lid || p->sm_sl)
 			w->what[i] |= FAB_CHANGED_SM;
 		if (fab_subnet(s)->sm_again)

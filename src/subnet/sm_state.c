@@ -13,6 +13,7 @@
 
 #include <string.h>
 #include "hw/port.h"
+#include "hw/world.h"
 #include "util/log.h"
 
 /* AttributeModifier of Set(SMInfo), IBA 14.4.1 */
@@ -22,9 +23,11 @@ enum { SM_HANDOVER = 1, SM_ACKNOWLEDGE = 2 };
 bool fab_sm_here(const struct seg *s, uint32_t port)
 {
 	const struct fab_subnet *sub = fab_subnet(s);
+	const struct hw_port *p = hw_port(s, port);
+	uint32_t own = p ? fab_own_port(s, port) : SEG_NONE;
+	bool rail = p && hw_setting(s, HW_SET_RAILS) && !hw_port(s, own)->num;
 
-	return hw_port(s, port) &&
-	       atomic_load_explicit(&sub->sm_port, memory_order_relaxed) == fab_own_port(s, port) &&
+	return p && (rail || atomic_load_explicit(&sub->sm_port, memory_order_relaxed) == own) &&
 	       atomic_load_explicit(&sub->sm_state, memory_order_relaxed) == FAB_SM_MASTER;
 }
 

@@ -185,8 +185,8 @@ static int change_vlan(struct sup *sup, uint32_t host, uint32_t at, uint32_t id,
 	return r;
 }
 
-static int change_address(struct sup *sup, uint32_t host, uint32_t at, const struct link_addr *a,
-			  bool add)
+int sup_change_address(struct sup *sup, uint32_t host, uint32_t at, const struct link_addr *a,
+		       bool add)
 {
 	struct seg *s = &sup->seg;
 	struct fab_iface was, is;
@@ -216,6 +216,6 @@ int sup_addr(struct sup *sup, struct sup_link *l, struct sup_request *q, struct 
 	at = at_by_name(&sup->seg, host, a->iface);
 	if (at == SEG_NONE)
 		return -ENXIO;
-	return a->len ? change_address(sup, host, at, a, q->m.arg)
+	return a->len ? sup_change_address(sup, host, at, a, q->m.arg)
 		      : change_vlan(sup, host, at, a->prefix, q->m.arg);
 }

@@ -225,11 +225,11 @@ static void show_id(void *arg, const struct cma_shown *c)
 	const struct hw_host *host = seg_live(seg, SEG_T_HOST, c->host);
 	const struct hw_hca *hca = c->hca == SEG_NONE ? NULL : hw_hca(seg, c->hca);
 	struct json_object *o = json_object_new_object();
-	char text[16];
+	char text[FAB_HCA_NAME];
 
 	json_object_object_add(o, "host", json_object_new_string(host ? host->name : ""));
 	if (hca) {
-		snprintf(text, sizeof(text), "mlx5_%u", hca->dev_index);
+		fab_hca_name(seg, hca, text);
 		json_object_object_add(o, "hca", json_object_new_string(text));
 	}
 	json_object_object_add(o, "pid", json_object_new_uint64(c->pid));

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "fabric/eth.h"
+#include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "topo/snapshot.h"
@@ -68,7 +69,7 @@ static bool has_status_name(struct seg *s, const struct fab_node *node, const ch
 	const struct hw_hca *hca = node->hca == SEG_NONE ? NULL : hw_hca(s, node->hca);
 	const struct hw_host *h = hca ? seg_live(s, SEG_T_HOST, hca->host) : NULL;
 	uint64_t g = node->guid;
-	char text[64];
+	char text[80], device[FAB_HCA_NAME];
 	size_t n;
 
 	if (!h)
@@ -81,7 +82,7 @@ static bool has_status_name(struct seg *s, const struct fab_node *node, const ch
 	n = (size_t)snprintf(text, sizeof(text), "%.*s", (int)sizeof(h->name), h->name);
 	if (!strcmp(text, name))
 		return true;
-	snprintf(text + n, sizeof(text) - n, " mlx5_%u", hca->dev_index);
+	snprintf(text + n, sizeof(text) - n, " %s", fab_hca_name(s, hca, device));
 	return !strcmp(text, name);
 }
 

@@ -19,6 +19,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "engine/engine.h"
+#include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "segment/adopt.h"
 #include "super/allow.h"
@@ -283,6 +284,20 @@ static int when_swept(struct sup *sup, struct sup_link *l, struct sup_request *q
 	return sup->sweeping ? SUP_LATER : 0;
 }
 
+/* The host's adapter of this name; NULL. */
+static const struct hw_hca *named_hca(const struct seg *s, const struct hw_host *host,
+				      const char *name)
+{
+	for (uint32_t i = 0; i < host->nhcas; i++) {
+		const struct hw_hca *hca = hw_hca(s, host->hca[i]);
+		char other[FAB_HCA_NAME];
+
+		if (hca && !strcmp(fab_hca_name(s, hca, other), name))
+			return hca;
+	}
+	return NULL;
+}
+
 static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	const struct hw_host *host;
@@ -295,7 +310,8 @@ static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 	if (n == SEG_NONE)
 		return -ENODEV;
 	host = seg_live(&sup->seg, SEG_T_HOST, n);
-	hca = q->m.hca < host->nhcas ? hw_hca(&sup->seg, host->hca[q->m.hca]) : NULL;
+	q->m.comm[sizeof(q->m.comm) - 1] = 0;
+	hca = named_hca(&sup->seg, host, q->m.comm);
 	if (!hca || q->m.port < 1 || q->m.port > hca->nports)
 		return -ENXIO;
 	port = hca->port[q->m.port - 1];

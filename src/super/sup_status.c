@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "fw/caps.h"
 #include "fw/kinds.h"
@@ -102,10 +103,9 @@ static struct json_object *show_hca(struct sup *sup, const struct hw_hca *h)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *ports = json_object_new_array();
-	char text[16];
+	char text[16], name[FAB_HCA_NAME];
 
-	snprintf(text, sizeof(text), "mlx5_%u", h->dev_index);
-	add_str(o, "name", text);
+	add_str(o, "name", fab_hca_name(&sup->seg, h, name));
 	add_str(o, "type", h->caps.hca_type);
 	fab_pci_name(h, text);
 	add_str(o, "pci", text);
@@ -251,17 +251,16 @@ static struct json_object *show_files(struct sup *sup)
 		const struct hw_hca *hca = f ? hw_hca(&sup->seg, f->hca) : NULL;
 		const struct seg_proc *opener;
 		struct json_object *o;
-		char text[16];
+		char text[FAB_HCA_NAME];
 
 		if (sup->files[i].probe < 0 || !hca)
 			continue;
 		o = json_object_new_object();
 		opener = seg_proc(&sup->seg, f->opener);
-		snprintf(text, sizeof(text), "mlx5_%u", hca->dev_index);
 		add_num(o, "file", i);
 		add_str(o, "kind", sup_file_kind_name(f->kind));
 		add_str(o, "host", host_name(sup, hca->host));
-		add_str(o, "hca", text);
+		add_str(o, "hca", fab_hca_name(&sup->seg, hca, text));
 		if (f->port)
 			add_num(o, "port", f->port);
 		/* 0: its opener has ended, another process holds it. */

@@ -98,6 +98,7 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 			    .zombies_at = UINT64_MAX,
 			    .mads_at = UINT64_MAX,
 			    .cm_at = UINT64_MAX,
+			    .world_at = UINT64_MAX,
 			    .trim_at = UINT64_MAX};
 	snprintf(sup->name, sizeof(sup->name), "%s", name);
 	r = make_segment(sup, topo);
@@ -135,6 +136,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 		r = sup_work_init(sup);
 	if (!r)
 		r = sup_cm_init(sup);
+	if (!r)
+		sup_world_start(sup);
 	if (!r)
 		r = sup_listen(sup);
 	return r < 0 ? prog_fail("cannot make the fabric's files in %s: %s", sup->seg.dir,
@@ -243,6 +246,8 @@ static void periodic(struct sup *sup)
 		sup_files_probe(sup, SEG_NONE, 0);
 	if (now >= sup->zombies_at)
 		retry_zombies(sup, now);
+	if (now >= sup->world_at)
+		sup_world_run(sup, now);
 	if (now >= sup->trim_at)
 		sup_trim(sup);
 	if (now >= sup->mads_at) { /* also after the end of a process, which sets mads_at to 0 */
@@ -269,9 +274,10 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 {
 	struct epoll_event e[32];
 	uint64_t mads = sup->sending ? UINT64_MAX : sup->mads_at;
-	uint64_t at = earliest(earliest(earliest(deadline, sup->zombies_at), mads),
-			       earliest(earliest(sup->probe_at, sup->counters_at),
-					earliest(sup->cm_at, sup->trim_at)));
+	uint64_t at =
+		earliest(earliest(earliest(deadline, sup->zombies_at), mads),
+			 earliest(earliest(sup->probe_at, sup->counters_at),
+				  earliest(earliest(sup->cm_at, sup->world_at), sup->trim_at)));
 	uint64_t now = clock_now_ns();
 	int timeout = -1, n;
 

@@ -140,6 +140,8 @@ struct sup {
 	uint64_t counters_at;
 	uint64_t zombies_at; /* when to try again to free objects that a stopped process holds */
 	uint64_t zombies_gap;
+	uint64_t world_at, late_at, change_at; /* sup_world_run() */
+	uint32_t changes;
 	uint64_t cm_at;   /* the connection managers' next deadline */
 	uint64_t mads_at; /* when the next MAD of a dead process times out */
 	struct sup_work work;
@@ -233,6 +235,12 @@ int sup_hosts_init(struct sup *sup);
 /* Gives hosts their addresses (sup_addr.c). 0; PROG_FAILED after a message. */
 int sup_addresses(struct sup *sup, const struct topo *t);
 /* LINK_ADDR */
+/* Gives or takes an address, also of the interface in a network namespace. */
+int sup_change_address(struct sup *sup, uint32_t host, uint32_t at, const struct link_addr *a,
+		       bool add);
+/* ---- what worlds change while the fabric is up (sup_world.c) */
+void sup_world_start(struct sup *sup);
+void sup_world_run(struct sup *sup, uint64_t now);
 int sup_addr(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
 /* A process uses the host: make its adapters and its sysfs tree ready. 0, -ENODEV, -errno. */
 int sup_host_use(struct sup *sup, uint32_t host);

@@ -108,7 +108,7 @@ static void write_node(FILE *f, const struct picture *p, uint32_t i)
 	if (n->host < p->t->nhosts) {
 		fprintf(f, ",\"host\":");
 		write_string(f, p->t->host[n->host]);
-		fprintf(f, ",\"device\":\"mlx5_%u\"", p->node[i].device);
+		fprintf(f, ",\"device\":\"%s\"", p->node[i].device);
 	}
 	if (n->type == TOPO_SWITCH)
 		fprintf(f, ",\"lid\":%u", n->port[0].lid);

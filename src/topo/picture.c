@@ -153,7 +153,8 @@ static int number_devices(struct picture *p)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < p->t->nnodes; i++)
 		if (p->t->node[i].host < p->t->nhosts)
-			p->node[i].device = next[p->t->node[i].host]++;
+			snprintf(p->node[i].device, sizeof(p->node[i].device), "mlx5_%u",
+				 next[p->t->node[i].host]++);
 	free(next);
 	return 0;
 }

@@ -47,7 +47,7 @@ struct picture_port {
 
 struct picture_node {
 	uint32_t level;  /* 0: adapters and routers; more: this many cables from the hosts */
-	uint32_t device; /* adapters: N of mlx5_N */
+	char device[32]; /* adapters: "mlx5_0" */
 };
 
 struct picture {

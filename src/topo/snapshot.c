@@ -237,7 +237,7 @@ static void read_states(const struct reader *r, struct picture *p)
 		uint32_t node = r->number[i];
 
 		if (n->hca != SEG_NONE && hw_hca(r->s, n->hca))
-			p->node[node].device = hw_hca(r->s, n->hca)->dev_index;
+			fab_hca_name(r->s, hw_hca(r->s, n->hca), p->node[node].device);
 		for (uint32_t k = 1; k <= n->nports; k++)
 			read_state(r, n->port0 + k, picture_port(p, node, k));
 	}

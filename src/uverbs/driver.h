@@ -260,7 +260,8 @@ struct uv_device {
 	uint32_t gid_tbl_len, pkey_tbl_len;
 	bool roce;      /* Ethernet ports; else InfiniBand */
 	bool grh;       /* every path has a GRH: rdma_is_grh_required() */
-	uint32_t index; /* of the device on its host: the N of mlx5_N and uverbsN */
+	uint32_t index; /* of the device on its host: the N of uverbsN */
+	char name[32];  /* as "mlx5_0" */
 };
 
 /* An entry of a port's GID table. */

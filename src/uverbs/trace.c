@@ -187,7 +187,6 @@ static void rec_handle(struct uv_bundle *b, const char *name, uint32_t handle)
 {
 	const struct uv_handles *h = &b->file->handles;
 	const struct uv_object *o = handle < h->cap ? h->slot[handle] : NULL;
-	const char *device = b->file->api->driver->name;
 	char text[96];
 	size_t n;
 
@@ -195,7 +194,7 @@ static void rec_handle(struct uv_bundle *b, const char *name, uint32_t handle)
 	if (!o || !(b->trace->options & LOG_OBJECTS))
 		return;
 	n = uv_object_name(o, text, sizeof(text));
-	fmt(text + n, sizeof(text) - n, " of %s_%u", device, b->file->device.index);
+	fmt(text + n, sizeof(text) - n, " of %s", b->file->device.name);
 	rec_object(b->trace, name, text);
 }
 
@@ -209,8 +208,7 @@ static void rec_fd(struct uv_bundle *b, const char *name, const struct uv_attr_d
 	if (!(b->trace->options & LOG_OBJECTS))
 		return;
 	if (d->type) {
-		fmt(text, sizeof(text), "%s of %s_%u", d->type->name, b->file->api->driver->name,
-		    b->file->device.index);
+		fmt(text, sizeof(text), "%s of %s", d->type->name, b->file->device.name);
 		rec_object(b->trace, name, text);
 		return;
 	}

@@ -36,7 +36,7 @@ static const struct {
 	[HW_SET_SM_AT] = {"subnet-manager",
 			  {"at the first adapter", "at a switch", "at the last adapter"}},
 	[HW_SET_GRH] = {"grh", {"optional", "required"}},
-	[HW_SET_ADDRS] = {"addresses", {"IPv4", "link-local only", "IPv6 only"}},
+	[HW_SET_ADDRS] = {"addresses", {"IPv4", "link-local only", "IPv6 only", "none"}},
 	[HW_SET_ROUTED] = {"ports-are", {"in one subnet", "in a subnet of their own"}},
 	[HW_SET_GID_HOLES] = {"gid-holes", {"none", "before the IPv4 address"}},
 	[HW_SET_DARK] = {"no-link", {"none", "the first adapter", "port 1"}},
@@ -45,6 +45,14 @@ static const struct {
 	[HW_SET_SPEED] = {"speed", {NULL, "2.5 Gb/s", "5 Gb/s"}},
 	[HW_SET_PACE] = {"work-is-done", {"at once", "late", "late, one by one", "in batches"}},
 	[HW_SET_WAKEUPS] = {"wake-ups", {"for completions", "also for none"}},
+	[HW_SET_NAMES] = {"names", {"mlx5_0", "mlx5_bond_0", "by PCI path", "mlx5_1 first"}},
+	[HW_SET_ADAPTERS] = {"adapters", {HAS}},
+	[HW_SET_LINKS] = {"links", {"alike", "InfiniBand and Ethernet"}},
+	[HW_SET_RAILS] = {"rails", {"connected", "separate"}},
+	[HW_SET_VLAN] = {"vlan", {NULL}},
+	[HW_SET_LATE_MS] = {"link-after-ms", {NULL}},
+	[HW_SET_NUMA] = {"numa-nodes", {NULL}},
+	[HW_SET_CHANGE_MS] = {"addresses-change-ms", {NULL}},
 	[HW_SET_NUMBERS] = {"numbers", {"ascending", "sparse"}},
 };
 

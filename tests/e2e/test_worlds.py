@@ -132,6 +132,95 @@ class Worlds(unittest.TestCase):
     def test_hca_16(self):
         self.assertEqual(len(self.states('hca-16')), 16)
 
+    def test_names(self):
+        """What rdma_rename makes of the adapter's PCI path has its domain, 0x5a17."""
+        for world, link, name in (('name-pci', 'ib', 'ibP23063p0s0'), ('name-pci', 'eth', 'roceP23063p0s0'),
+                                  ('name-bond', 'eth', 'mlx5_bond_0')):
+            out = self.said(world, f"""ibv_devices; rdma link show {name}/1; ls /sys/class/infiniband
+                            cat /sys/class/infiniband_verbs/uverbs0/ibdev /sys/class/infiniband/*/node_desc
+                            {softhca.SOFTHCA} link {name} 1 down; ibv_devinfo -d {name}""", '--link', link)
+            self.assertEqual(len(re.findall(name, out)), 6, (world, out))
+            self.assertNotRegex(out, r'mlx5_\d')
+            self.assertIn('PORT_DOWN', out)
+            self.works(world, f'-d {name} -g {0 if link == "ib" else 3}', '127.1.0.1', '--link', link)
+
+    def test_node_desc_is_written_by_any_name(self):
+        out = self.said('name-pci', 'cd /sys/class/infiniband/ibP23063p0s0; printf new > node_desc; cat node_desc')
+        self.assertEqual(out, 'new\n')
+
+    def test_order_changes(self):
+        out = self.said('order-changes', """ibv_devices; rdma link; ls -U /sys/class/infiniband
+                        cat /sys/class/infiniband_verbs/uverbs0/ibdev""")
+        self.assertEqual(re.findall(r'mlx5_\d', out), ['mlx5_1', 'mlx5_0'] * 3 + ['mlx5_1'])
+        self.works('order-changes', '-d mlx5_1')
+
+    def test_no_adapter(self):
+        for link in ('ib', 'eth'):
+            out = self.said('no-adapter', f"""ibv_devices; rdma link; ls /sys/class/infiniband /dev/infiniband
+                            ibv_devinfo; rping -s -a 127.1.0.1 -C 1; {softhca.SOFTHCA} status; true""", '--link', link)
+            self.assertEqual(re.findall(r'mlx5|uverbs|umad|issm', out), [])
+            self.assertIn('rdma_cm', out)
+            self.assertIn('host h1', out)
+
+    def test_eth_no_address(self):
+        """The GIDs of the MAC address stay; rdma_cm has no address."""
+        self.assertEqual([g[:5] for _, g in self.gids('eth-no-address')], ['fe80:', 'fe80:'])
+        out = self.said('eth-no-address', 'ip -br addr show rce0; ! rping -s -C 1 -a 127.1.0.1 2>&1')
+        self.assertRegex(out, r'(?m)^rce0 +UP +$')
+        self.assertIn('rdma_bind_addr: Cannot assign requested address', out)
+        pp = f'ibv_rc_pingpong -g 1 -n 3 -p {next(PORTS)}'
+        self.assertIn('3 iters in', self.said('eth-no-address', pair(pp, f'{pp} localhost')))
+
+    def test_rails(self):
+        """Each adapter reaches those of its rail, and a manager of its own; not those of the other rail."""
+        for i in (0, 1):
+            self.assertEqual(re.findall(r'"h\d (mlx5_\d)"', self.said('rails', f'ibhosts -C mlx5_{i}')), [f'mlx5_{i}'] * 2)
+            self.works('rails', f'-d mlx5_{i}', f'127.{i + 1}.0.1')
+        pp = f'ibv_rc_pingpong -n 3 -p {next(PORTS)} -d'
+        out = self.said('rails', f'{pp} mlx5_0 >/dev/null & server=$!; until {pp} mlx5_1 localhost 2>&1 | grep status; do '
+                        'sleep 0.1; done; kill $server')
+        self.assertIn('transport retry counter exceeded', out)
+
+    def test_numa(self):
+        """Four adapters near each node; where there are CPUs enough, no node has those of the other."""
+        out = self.said('numa', 'cd /sys/class/infiniband; for i in 0 1 2 3 4 5 6 7; do cd mlx5_$i/device/; '
+                        'cat numa_node local_cpulist; cd - >/dev/null; done').split()
+        self.assertEqual(out[::2], ['0'] * 4 + ['1'] * 4)
+        self.assertEqual(len(set(out[1::2])), 2 if os.cpu_count() > 1 else 1)
+
+    def test_link_mixed(self):
+        out = self.said('link-mixed', 'cat /sys/class/infiniband/*/ports/1/link_layer; ibv_devinfo')
+        self.assertEqual(out.split()[:2], ['InfiniBand', 'Ethernet'])
+        self.assertEqual(re.findall(r'PORT_\w+', out), ['PORT_ACTIVE'] * 2)
+        self.works('link-mixed', '-d mlx5_0')
+        self.works('link-mixed', '-d mlx5_1 -g 3', '127.2.0.1')
+
+    # ---- what changes while programs run
+
+    def test_port_late(self):
+        """It is down first and has no LID; then comes the event, and it works."""
+        for link in ('ib', 'eth'):
+            out = self.said('port-late', """ibv_devinfo; events=$(mktemp); stdbuf -oL ibv_asyncwatch > $events & pid=$!
+                            until grep -q PORT_ACTIVE $events; do kill -0 $pid || exit 1; sleep 0.1; done
+                            ibv_devinfo; kill $pid; rm $events""", '--link', link)
+            self.assertEqual(re.findall(r'state:\s+(PORT_\w+)', out), ['PORT_DOWN', 'PORT_ACTIVE'], link)
+            if link == 'ib':
+                self.assertIn(re.findall(r'port_lid:\s+(\d+)', out)[0], ('0', '65535'))
+
+    def test_gid_vlan(self):
+        gids = self.gids('gid-vlan')
+        self.assertEqual((gids[3][1], gids[7][1]), ('::ffff:127.101.0.1', '::ffff:127.1.0.1'))
+        self.works('gid-vlan', '-g 3', '127.101.0.1')
+        self.works('gid-vlan', '-g 7')
+
+    def test_gid_changes(self):
+        """An address comes, and another one; the first one goes."""
+        script = """show() { ibv_devinfo -v | grep -q "$1"; }
+            until show 127.111.0.1; do sleep 0.05; done; until show 127.112.0.1; do sleep 0.05; done
+            until ! show 127.111.0.1; do sleep 0.05; done; show 127.1.0.1 && ip -4 -br addr show rce0"""
+        self.assertIn('127.1.0.1/16', self.said('gid-changes', script))
+        self.works('gid-changes', '-g 3')
+
     def test_worlds_combine(self):
         """What all of them change is there, and programs run."""
         out = self.said('lmc2,lid-high,pkey-no-default,grh-required,mtu-1024', 'ibv_devinfo')

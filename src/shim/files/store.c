@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "segment/suplink.h"
 #include "shim/files/paths.h"
 #include "shim/shim.h"
 #include "util/fmt.h"
 #include "util/log.h"
-#include "util/num.h"
 #include "util/sys.h"
 #include "uverbs/uverbs.h"
 
@@ -28,12 +28,15 @@ bool store_is(const char *mapped)
 	return !strcmp(base ? base + 1 : mapped, attribute);
 }
 
-/* The N of .../infiniband/mlx5_N/node_desc in our tree, by whatever path; -1: another file. */
-static int device_of(int dirfd, const char *mapped)
+/*
+ * Gives X of .../infiniband/X/node_desc in our tree, by whatever path; -1: another file.
+ */
+static int device_of(int dirfd, const char *mapped, char name[FAB_HCA_NAME])
 {
-	static const char device[] = "/infiniband/mlx5_";
-	const char *root = shim_config()->real_dir, *at;
-	char link[40], path[PATHS_MAX];
+	static const char device[] = "/infiniband/";
+	const char *root = shim_config()->real_dir;
+	char *at;
+	char link[40], path[PATHS_MAX], *end;
 	long len;
 	int fd = sys_openat(dirfd, mapped, O_PATH | O_CLOEXEC, 0);
 
@@ -46,24 +49,38 @@ static int device_of(int dirfd, const char *mapped)
 	at = strstr(path, device);
 	if (!root[0] || strncmp(path, root, strlen(root)) || !at)
 		return -1;
-	return (int)num_decimal(at + sizeof(device) - 1, NULL);
+	at += sizeof(device) - 1;
+	end = strchr(at, '/');
+	if (!end || end - at >= FAB_HCA_NAME)
+		return -1;
+	*end = '\0';
+	fmt(name, FAB_HCA_NAME, "%s", at);
+	return 0;
 }
 
-static uint32_t hca_of(const struct uv_system *sys, uint32_t n)
+static uint32_t hca_of(const struct uv_system *sys, const char *name)
 {
 	const struct seg_proc *self = seg_proc(sys->seg, sys->seg->self);
 	const struct hw_host *host = self ? seg_live(sys->seg, SEG_T_HOST, self->host) : NULL;
 
-	return host && n < host->nhcas ? host->hca[n] : SEG_NONE;
+	for (uint32_t i = 0; host && i < host->nhcas; i++) {
+		const struct hw_hca *hca = hw_hca(sys->seg, host->hca[i]);
+		char other[FAB_HCA_NAME];
+
+		if (hca && !strcmp(fab_hca_name(sys->seg, hca, other), name))
+			return host->hca[i];
+	}
+	return SEG_NONE;
 }
 
 int store_open(int dirfd, const char *mapped, int flags)
 {
 	struct uv_system *sys;
 	uint32_t hca;
-	int fd, r, n = device_of(dirfd, mapped);
+	char name[FAB_HCA_NAME];
+	int fd, r;
 
-	if (n < 0)
+	if (device_of(dirfd, mapped, name) < 0)
 		return STORE_OTHER;
 	/* the file's mode and owner are those that the kernel checks */
 	r = (int)sys_call(SYS_faccessat, dirfd, mapped, W_OK);
@@ -72,7 +89,7 @@ int store_open(int dirfd, const char *mapped, int flags)
 	r = shim_attach(&sys);
 	if (r)
 		return r;
-	hca = hca_of(sys, (uint32_t)n);
+	hca = hca_of(sys, name);
 	fd = hca == SEG_NONE ? -EACCES : link_store(sys->link, hca);
 	TRACE(LOG_SHIM, "open %s for writing: %d", mapped, fd);
 	if (fd >= 0 && !(flags & O_CLOEXEC))

@@ -26,8 +26,8 @@
 /* Check the values: a file that another version wrote may contain anything. */
 static bool is_sound(const struct fab_iface *f)
 {
-	bool sound = f->nip4 <= FAB_IF_ADDRS && f->nip6 >= 1 && f->nip6 <= FAB_IF_ADDRS &&
-		     f->hwlen <= sizeof(f->hwaddr);
+	bool sound =
+		f->nip4 <= FAB_IF_ADDRS && f->nip6 <= FAB_IF_ADDRS && f->hwlen <= sizeof(f->hwaddr);
 
 	for (uint32_t i = 0; sound && i < f->nip4; i++)
 		sound = f->prefix4[i] >= 1 && f->prefix4[i] <= 32;
