@@ -336,7 +336,9 @@ static int access_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_mod
 		int mode = mlx5_atomic_mode(mlx5_caps(uv_obj_context(&qp->obj)));
 
 		if (mode < 0)
-			return mode;
+			return uv_no(
+				mode,
+				"IBV_ACCESS_REMOTE_ATOMIC: the device has no atomic operations");
 		LAYOUT_SET(qpc, qpc, rae, 1);
 		LAYOUT_SET(qpc, qpc, atomic_mode, (uint32_t)mode);
 	}

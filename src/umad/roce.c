@@ -6,6 +6,7 @@
 #include "umad/priv.h"
 
 #include <errno.h>
+#include <string.h>
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
@@ -48,9 +49,19 @@ uint8_t umad_answer_hops(const struct hw_port *p, uint32_t kind, const uint8_t s
 	return IB_HOPS_OF_ROUTE;
 }
 
+/*
+ * The SA's well-known GUID, IBA 13.5.1: senders that must fill in a GRH know no other GUID of it,
+ * see update_sm_ah() of the kernel's sa_query.c.
+ */
+static bool is_sa_gid(const struct hw_port *p, const uint8_t gid[16])
+{
+	return atomic_load(&p->sm_lid) == atomic_load(&p->lid) && !memcmp(gid, p->gid[0], 8) &&
+	       be64_load(gid + 8) == UINT64_C(0x0200000000000002);
+}
+
 bool umad_gid_arrives(const struct hw_port *p, const struct umad_pkt *pkt)
 {
 	if (hw_port_is_eth(p))
 		return pkt->grh && fab_gid_find(p, pkt->dgid, pkt->gid_kind) >= 0;
-	return !pkt->grh || fab_port_has_gid(p, pkt->dgid);
+	return !pkt->grh || fab_port_has_gid(p, pkt->dgid) || (pkt->qpn && is_sa_gid(p, pkt->dgid));
 }
