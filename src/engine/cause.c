@@ -198,7 +198,7 @@ static bool on_the_way(struct eng_run *r, const struct way_to *to, const struct 
 	if (to->dgid && way_needs_router(r->s, path, to)) {
 		c->a = to->index;
 		c->at = path->to;
-		c->s = to->net == PKT_NET_GRH ? "of RoCE v1" : "link-local";
+		c->s = to->net == PKT_NET_GRH ? "RoCE v1" : "link-local";
 		return is(c, ENG_CAUSE_ROUTER);
 	}
 	way_request(r, op, &k);

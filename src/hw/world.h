@@ -53,9 +53,9 @@ enum hw_numbers { HW_NUMBERS_DENSE, HW_NUMBERS_SPARSE };
 
 /* Names of RDMA devices. */
 enum hw_names {
-	HW_NAMES_KERNEL,   /* mlx5_0, mlx5_1... */
-	HW_NAMES_BOND,     /* of mlx5_ib for ports in a LAG: mlx5_bond_0 */
-	HW_NAMES_PCI,      /* of rdma-core's rdma_rename by PCI path: rocep2s1f0, ibp12s0 */
+	HW_NAMES_KERNEL, /* mlx5_0, mlx5_1... */
+	HW_NAMES_BOND,   /* of mlx5_ib for ports in a LAG: mlx5_bond_0 */
+	HW_NAMES_PCI,    /* of rdma-core's rdma_rename by PCI path: roceP23063p0s0, ibP23063p0s0 */
 	HW_NAMES_BACKWARDS /* the device that is first has the last number */
 };
 /* The links of a host's adapters: all alike, or InfiniBand, Ethernet, InfiniBand... */

@@ -31,7 +31,7 @@ static const struct world_row rows[] = {
 	 {.link = WORLD_ETH, .hosts = 2},
 	 {{HW_SET_ROUTED, HW_ROUTED}},
 	 "a router between any two ports: only RoCE v2 with routable addresses passes",
-	 "GID index 0 and 1 are link-local, and 0 and 2 RoCE v1: what is sent with them is lost. "
+	 "GID index 0 and 1 are link-local, and 0 and 2 RoCE v1: messages sent with them are lost. "
 	 "Choose an entry of RoCE v2 with the address of a route to the peer "
 	 "(ibv_query_gid_table), as rdma_cm does.",
 	 NULL},
@@ -392,7 +392,8 @@ static const struct world_row rows[] = {
 	 {.hcas = 2},
 	 {{HW_SET_LINKS, HW_LINKS_MIXED}},
 	 "the first adapter is InfiniBand, the second Ethernet",
-	 "What is right for one is not for the other: LIDs or GIDs with is_global, P_Keys, "
+	 "An address that is right for one is not for the other: LIDs or GIDs with is_global, "
+	 "P_Keys, "
 	 "MTUs. Ask for link_layer at each port, and pair ports of one kind.",
 	 NULL},
 	{"gid-vlan",
