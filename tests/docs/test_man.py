@@ -79,6 +79,12 @@ class Man(unittest.TestCase):
                                             read(page), re.M):
                 self.assertIn(f'{name}.{section}', ours, page)
 
+    def test_every_world_is_in_its_page(self):
+        table = read(os.path.join(TOP, 'src', 'world', 'worlds.c'))
+        page = read(os.path.join(TOP, 'doc', 'man', 'softhca-world.1'))
+        worlds = page[page.index('.Sh WORLDS'):page.index('.Sh EXIT STATUS')]
+        self.assertEqual(re.findall(r'^\.It Sy (\S+)$', worlds, re.M), re.findall(r'^\t\{"([a-z0-9-]+)",$', table, re.M))
+
     def test_every_page_is_installed(self):
         build = read(os.path.join(TOP, 'doc', 'meson.build'))
         for page in PAGES:
