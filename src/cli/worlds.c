@@ -183,8 +183,7 @@ static void show(struct worlds *ws)
 		worlds_print(&ws->run[ws->printed++], ws->width, ws->o->verbose);
 	for (size_t i = 0; i < ws->n; i++) {
 		done += ws->run[i].done;
-		bad += ws->run[i].done &&
-		       (ws->run[i].result == WORLDS_FAILED || ws->run[i].result == WORLDS_HUNG);
+		bad += ws->run[i].done && worlds_bad(&ws->run[i]);
 	}
 	if (ws->progress && done < ws->n && !ws->sig) {
 		printf("%zu of %zu, %zu failed:", done, ws->n, bad);
@@ -406,7 +405,7 @@ int cli_worlds(struct cli_options *o)
 	if (ws.sig)
 		sweep();
 	for (size_t i = 0; i < ws.n; i++)
-		bad |= ws.run[i].result == WORLDS_FAILED || ws.run[i].result == WORLDS_HUNG;
+		bad |= worlds_bad(&ws.run[i]);
 	if (!r && !ws.sig && ws.table)
 		worlds_print_sum(ws.run, ws.n);
 	if (!r && !ws.sig)

@@ -45,6 +45,11 @@ struct worlds_run {
 	const char *cause;         /* what softhca knows of the failure; NULL: nothing */
 };
 
+/* Does the exit status of `world --all` tell of it? */
+static inline bool worlds_bad(const struct worlds_run *w)
+{
+	return w->result == WORLDS_FAILED || w->result == WORLDS_HUNG;
+}
 const char *worlds_name(const struct worlds_run *w);
 /* Finds out what became of a run that is done. */
 void worlds_judge(struct worlds_run *w);

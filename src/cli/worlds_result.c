@@ -142,7 +142,7 @@ void worlds_judge(struct worlds_run *w)
 			    : is_true(w->known, "opened") ? WORLDS_PASSED
 							  : WORLDS_UNUSED;
 	}
-	if (w->result == WORLDS_FAILED || w->result == WORLDS_HUNG)
+	if (worlds_bad(w))
 		w->cause = known_cause(w);
 }
 
@@ -159,7 +159,7 @@ static void put_detail(const struct worlds_run *w, char *text, size_t size)
 	const char *pair = w->known ? fabric_str(w->known, "pair") : "";
 
 	*text = 0;
-	if (*pair && (w->result == WORLDS_FAILED || w->result == WORLDS_HUNG)) {
+	if (*pair && worlds_bad(w)) {
 		snprintf(text, size, "%s: ", pair);
 		text += strlen(text);
 		size -= strlen(pair) + 2;
@@ -193,7 +193,6 @@ static void put_detail(const struct worlds_run *w, char *text, size_t size)
 void worlds_print(const struct worlds_run *w, int width, bool verbose)
 {
 	struct json_object *stood = json_object_object_get(w->known, "stood");
-	bool bad = w->result == WORLDS_FAILED || w->result == WORLDS_HUNG;
 	char detail[2048];
 
 	put_detail(w, detail, sizeof(detail));
@@ -206,7 +205,7 @@ void worlds_print(const struct worlds_run *w, int width, bool verbose)
 		printf("%*s  last line: %s\n", width, "", w->last);
 	if (w->cause)
 		printf("%*s  cause: %s\n", width, "", w->cause);
-	if (bad && w->row)
+	if (worlds_bad(w) && w->row)
 		printf("%*s  world: %s. %s\n", width, "", w->row->what, w->row->why);
 	if (verbose && w->len) {
 		if (w->cut)
@@ -271,7 +270,6 @@ static struct json_object *share(struct json_object *known, const char *key)
 static struct json_object *run_json(const struct worlds_run *w)
 {
 	struct json_object *o = json_object_new_object();
-	bool bad = w->result == WORLDS_FAILED || w->result == WORLDS_HUNG;
 	char detail[2048];
 
 	put_detail(w, detail, sizeof(detail));
@@ -286,7 +284,7 @@ static struct json_object *run_json(const struct worlds_run *w)
 	add_text(o, "cause", w->cause);
 	json_object_object_add(o, "causes", share(w->known, "causes"));
 	json_object_object_add(o, "stood", share(w->known, "stood"));
-	add_text(o, "hint", bad && w->row ? w->row->why : NULL);
+	add_text(o, "hint", worlds_bad(w) && w->row ? w->row->why : NULL);
 	return o;
 }
 
@@ -352,7 +350,7 @@ static void put_case(FILE *f, const struct worlds_run *w)
 		fputs("      <skipped", f);
 		put_attr(f, "message", detail);
 		fputs("/>\n", f);
-	} else if (w->result == WORLDS_FAILED || w->result == WORLDS_HUNG) {
+	} else if (worlds_bad(w)) {
 		fputs("      <failure", f);
 		put_attr(f, "type", results[w->result].name);
 		put_attr(f, "message", detail);
@@ -383,7 +381,7 @@ int worlds_write_junit(const char *file, const struct cli_options *o, const stru
 	if (!f)
 		return PROG_FAILED;
 	for (size_t i = 0; i < n; i++) {
-		failed += w[i].result == WORLDS_FAILED || w[i].result == WORLDS_HUNG;
+		failed += worlds_bad(&w[i]);
 		skipped += w[i].result == WORLDS_SKIPPED;
 		ms += millis(&w[i]);
 	}

@@ -18,6 +18,7 @@
 #include "hw/world.h"
 #include "hw/evsub.h"
 #include "segment/proc.h"
+#include "util/bits.h"
 
 /*
  * A program need not ring for what it posts to a QP in ERR. Cards look within 73 us (measured);
@@ -227,9 +228,7 @@ static uint64_t some_ns(const struct hw_qp *qp, uint32_t qpn, uint64_t n)
 	uint64_t x = ((uint64_t)qpn << 32 | atomic_load(&qp->sq_rung)) ^
 		     (uint64_t)atomic_load(&qp->sq_ci) << 20;
 
-	x = (x + 1) * UINT64_C(0x9e3779b97f4a7c15);
-	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-	return (x >> 24) % n;
+	return bits_mix(x) % n;
 }
 
 void park_late(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t pend)

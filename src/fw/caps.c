@@ -14,6 +14,7 @@
 #include "hw/mkey.h"
 #include "wire/ib/link.h"
 #include "wire/prm/eq.h"
+#include "util/bits.h"
 
 /*
  * Capabilities of every model. max_sge and max_recv_sge follow from the WQE sizes as the kernel
@@ -78,11 +79,6 @@ const struct hw_caps *fw_caps(enum hw_model model)
 	return &caps_table[model];
 }
 
-static uint32_t log2_of(uint32_t n)
-{
-	return 31 - (uint32_t)__builtin_clz(n);
-}
-
 static void at_most(uint32_t *limit, uint32_t n)
 {
 	if (*limit > n)
@@ -145,7 +141,7 @@ struct hw_caps fw_caps_of(enum hw_model model, const struct hw_world *w)
 
 	if (v[HW_SET_DEPTH]) {
 		c.max_qp_wr = v[HW_SET_DEPTH];
-		c.log_max_srq_sz = log2_of(v[HW_SET_DEPTH]);
+		c.log_max_srq_sz = bits_log2(v[HW_SET_DEPTH]);
 		c.log_max_qp_sz = c.log_max_srq_sz + 2; /* libmlx5's WQEs of RC are 4 blocks */
 		c.log_max_cq_sz = c.log_max_srq_sz + 3;
 	}
@@ -155,11 +151,11 @@ struct hw_caps fw_caps_of(enum hw_model model, const struct hw_world *w)
 		c.max_wqe_sz_sq = v[HW_SET_SEND_WQE];
 	fewer_sges(&c);
 	if (v[HW_SET_READS]) {
-		c.log_max_ra_req_qp = c.log_max_ra_res_qp = log2_of(v[HW_SET_READS]);
+		c.log_max_ra_req_qp = c.log_max_ra_res_qp = bits_log2(v[HW_SET_READS]);
 		c.max_qp_rd_atom = c.max_qp_init_rd_atom = v[HW_SET_READS];
 	}
 	if (v[HW_SET_OBJECTS])
-		fewer_objects(&c, log2_of(v[HW_SET_OBJECTS]));
+		fewer_objects(&c, bits_log2(v[HW_SET_OBJECTS]));
 	less_features(&c, v);
 	return c;
 }

@@ -56,7 +56,7 @@ struct hw_caps {
 	uint32_t num_comp_vectors;
 	uint64_t max_mr_size;
 	uint64_t page_size_cap;
-	uint32_t atomic_operations, atomic_size_qp; /* FW_ATOMIC_*, bytes */
+	uint32_t atomic_operations, atomic_size_qp; /* HW_ATOMIC_*, bytes */
 	/*
 	 * Events that programs may subscribe to, as bits 1 << PRM_EVENT_*: of objects, and of the
 	 * HCA.

@@ -114,11 +114,6 @@ static int sizes_check(const struct hw_caps *c, const struct uv_qp *qp,
 	return 0;
 }
 
-static uint32_t qp_log2_of(uint32_t pow2)
-{
-	return (uint32_t)__builtin_ctz(pow2);
-}
-
 /* create_user_qp(), configure_requester_scat_cqe() */
 static void scatter_to_cqe(void *qpc, const struct uv_qp *qp, uint32_t flags)
 {
@@ -154,14 +149,14 @@ static void qp_qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp 
 	}
 	if (m->rq_wqe_cnt) {
 		LAYOUT_SET(qpc, qpc, log_rq_stride, cmd->rq_wqe_shift - 4);
-		LAYOUT_SET(qpc, qpc, log_rq_size, qp_log2_of(m->rq_wqe_cnt));
+		LAYOUT_SET(qpc, qpc, log_rq_size, bits_log2(m->rq_wqe_cnt));
 	}
 	if (qp->srq || qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_DRIVER)
 		LAYOUT_SET(qpc, qpc, rq_type, PRM_QP_RQ_SHARED);
 	else
 		LAYOUT_SET(qpc, qpc, rq_type, m->rq_wqe_cnt ? PRM_QP_RQ_REGULAR : PRM_QP_RQ_NONE);
 	if (m->sq_wqe_cnt)
-		LAYOUT_SET(qpc, qpc, log_sq_size, qp_log2_of(m->sq_wqe_cnt));
+		LAYOUT_SET(qpc, qpc, log_sq_size, bits_log2(m->sq_wqe_cnt));
 	else
 		LAYOUT_SET(qpc, qpc, no_sq, 1);
 	/* create_user_qp(): the device itself sends by this QP */

@@ -76,7 +76,7 @@ static int rq_create(struct uv_context *ctx, const struct mlx5_wq *m, struct uv_
 	LAYOUT_SET(wq, wq, wq_type, PRM_WQ_CYCLIC);
 	LAYOUT_SET(wq, wq, wq_signature, m->sig);
 	LAYOUT_SET(wq, wq, log_wq_stride, MIN(m->wqe_shift, bits_max(LF_wq_log_wq_stride_WIDTH)));
-	LAYOUT_SET(wq, wq, log_wq_sz, 31 - (uint32_t)__builtin_clz(m->wqe_cnt));
+	LAYOUT_SET(wq, wq, log_wq_sz, bits_log2(m->wqe_cnt));
 	LAYOUT_SET(wq, wq, pd, uwq->pd->pdn);
 	LAYOUT_SET(wq, wq, wq_umem_id, m->buf.id);
 	LAYOUT_SET(wq, wq, wq_umem_valid, 1);

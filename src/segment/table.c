@@ -10,6 +10,7 @@
  */
 #include "segment/table.h"
 #include "segment/proc.h"
+#include "util/bits.h"
 
 #include <errno.h>
 #include <string.h>
@@ -125,10 +126,7 @@ static uint32_t claim_between(struct seg *s, enum seg_table_id t, uint32_t owner
 /* The n-th place in a table whose ids are sparse: the same ones in each fabric. */
 static uint32_t sparse_place(const struct seg_table_hdr *h, uint32_t n)
 {
-	uint64_t x = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-	return h->first + (uint32_t)((x >> 32) % (h->capacity - h->first));
+	return h->first + (uint32_t)(bits_mix((uint64_t)n + 1) % (h->capacity - h->first));
 }
 
 static int alloc_sparse(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t *idx)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "util/cleanup.h"
 #include "util/num.h"
+#include "util/bits.h"
 
 #define MAX_ARGS 4
 #define MAX_LEVELS 8
@@ -34,11 +35,7 @@ struct gen {
 /* splitmix64 */
 static uint32_t random_below(struct gen *g, uint32_t n)
 {
-	uint64_t z = g->random += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)((z ^ z >> 31) % n);
+	return (uint32_t)(bits_mix(g->random += UINT64_C(0x9e3779b97f4a7c15)) % n);
 }
 
 /* Add a switch; *idx: index of its node. */

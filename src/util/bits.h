@@ -56,6 +56,20 @@ static inline uint64_t bits_max(unsigned int width)
 	return width >= 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
 }
 
+/* log2 of a number that is not 0, rounded down. */
+static inline uint32_t bits_log2(uint32_t n)
+{
+	return 31 - (uint32_t)__builtin_clz(n);
+}
+
+/* Spreads a number over all 64 bits: the output function of splitmix64. 0 stays 0. */
+static inline uint64_t bits_mix(uint64_t z)
+{
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
 /*
  * A field of `width` bits (1..32) that starts `bit` bits after the structure's first, counted from
  * the most significant bit of the first big-endian dword (the PRM's notation). It may not cross a
