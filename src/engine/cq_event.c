@@ -273,7 +273,20 @@ void eng_cq_moderate(struct seg *s, uint32_t cqn, uint32_t moder)
 		park_rouse(s, cq->dbr_mem.slot);
 }
 
-static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
+/* Is it an arm that was seen already? Under the CQ's lock. `word`: as in arm_cq(). */
+static bool arm_is_seen(const struct hw_cq *cq, uint32_t rec, const uint32_t *word)
+{
+	if (rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed))
+		return false;
+	/*
+	 * In poll mode both the record and the store are seen: with equal sequence numbers they are
+	 * one arm.
+	 */
+	return !word || rec == *word;
+}
+
+/* `word`: what the doorbell says; NULL: the doorbell record has changed. */
+static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, const uint32_t *word)
 {
 	uint32_t rec, arm, was;
 	bool noted;
@@ -285,12 +298,8 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 		return;
 	}
 	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, &rec))
-		rec = word;
-	/*
-	 * In poll mode both the record and the store are seen: with equal sequence numbers they are
-	 * one arm.
-	 */
-	if (rec == word && rec == atomic_load_explicit(&cq->arm_seen, memory_order_relaxed)) {
+		rec = word ? *word : atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
+	if (arm_is_seen(cq, rec, word)) {
 		cq_unlock(s, cq);
 		return;
 	}
@@ -318,6 +327,11 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t word)
 }
 
 void eng_arm_cq(struct seg *s, uint32_t cqn, uint32_t word)
+{
+	cq_arm(s, cqn, &word);
+}
+
+void cq_arm(struct seg *s, uint32_t cqn, const uint32_t *word)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
 	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);

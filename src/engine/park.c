@@ -19,6 +19,7 @@
 #include "hw/evsub.h"
 #include "segment/proc.h"
 #include "util/bits.h"
+#include "util/point.h"
 
 /*
  * A program need not ring for what it posts to a QP in ERR. Cards look within 73 us (measured);
@@ -348,10 +349,14 @@ static uint64_t qp_due(struct hw_qp *qp, uint64_t now)
  * Has the program stored a new ARM record? False for a CQ under construction, whose `arm_seen` is
  * not set yet.
  */
-static bool arm_changed(struct seg *s, struct hw_cq *cq, uint32_t *rec)
+static bool arm_changed(struct seg *s, struct hw_cq *cq)
 {
-	return hw_in_service(&cq->flags) && !mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, rec) &&
-	       *rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
+	uint32_t rec;
+
+	if (!hw_in_service(&cq->flags) || mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, &rec))
+		return false;
+	POINT("cq-arm-read");
+	return rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
 }
 
 /* Is another process paying an event of this target, without progress since the last look? */
@@ -367,10 +372,9 @@ static bool no_move(struct hw_evtarget *t)
 void park_poll_arm(struct seg *s, uint32_t cqn)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
-	uint32_t rec;
 
-	if (cq && mem_is_self(s, cq->dbr_mem) && arm_changed(s, cq, &rec))
-		eng_arm_cq(s, cqn, rec);
+	if (cq && mem_is_self(s, cq->dbr_mem) && arm_changed(s, cq))
+		cq_arm(s, cqn, NULL);
 }
 
 /*
@@ -414,7 +418,6 @@ static uint64_t serve_qps(struct seg *s, _Atomic uint32_t *parked)
 static uint64_t serve_cqs(struct seg *s, _Atomic uint32_t *parked)
 {
 	uint64_t next = UINT64_MAX;
-	uint32_t rec;
 
 	seg_for_each_live (s, SEG_T_CQ, i) {
 		struct hw_cq *cq = seg_at(s, SEG_T_CQ, i);
@@ -423,13 +426,13 @@ static uint64_t serve_cqs(struct seg *s, _Atomic uint32_t *parked)
 		if (!mem_is_self(s, cq->dbr_mem))
 			continue;
 		cq_adopt(s, cq, i);
-		if (arm_changed(s, cq, &rec))
-			eng_arm_cq(s, i, rec);
+		if (arm_changed(s, cq))
+			cq_arm(s, i, NULL);
 		due = cq_moder_run(s, cq, i);
 		if (atomic_load(&cq->armed) & CQ_OWES)
 			cq_pay_event(s, i, no_move(&cq->comp));
 		if (!event_pay(s, SEG_T_CQ, i, no_move(&cq->async)) || cq_waits(s, i) ||
-		    atomic_load(&cq->armed) & CQ_OWES || arm_changed(s, cq, &rec)) {
+		    atomic_load(&cq->armed) & CQ_OWES || arm_changed(s, cq)) {
 			uint64_t soon = eng_clock() + NSEC_PER_MSEC;
 
 			due = soon < due ? soon : due;
@@ -488,7 +491,6 @@ uint64_t eng_run_due(struct seg *s)
 bool eng_poll_doorbells(struct seg *s)
 {
 	bool found = false;
-	uint32_t rec;
 
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
@@ -505,9 +507,9 @@ bool eng_poll_doorbells(struct seg *s)
 	seg_for_each_live (s, SEG_T_CQ, i) {
 		struct hw_cq *cq = seg_at(s, SEG_T_CQ, i);
 
-		if (!mem_is_self(s, cq->dbr_mem) || !arm_changed(s, cq, &rec))
+		if (!mem_is_self(s, cq->dbr_mem) || !arm_changed(s, cq))
 			continue;
-		eng_arm_cq(s, i, rec);
+		cq_arm(s, i, NULL);
 		found = true;
 	}
 	return found;

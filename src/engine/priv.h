@@ -517,6 +517,11 @@ void cq_unlock(struct seg *s, struct hw_cq *cq);
  */
 void cq_pay_event(struct seg *s, uint32_t cqn, bool overtake);
 /*
+ * A program has armed the CQ: by a doorbell that says `word`, or, NULL, by its doorbell record
+ * alone, which is ignored if it says what was last seen.
+ */
+void cq_arm(struct seg *s, uint32_t cqn, const uint32_t *word);
+/*
  * The device thread raises an event whose moderation timer has ended. When to call it again, or
  * UINT64_MAX.
  */

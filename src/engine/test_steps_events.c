@@ -503,6 +503,41 @@ static void looks_without_a_lock(void **state)
 	end(&x);
 }
 
+/* ---- the program arms, and has its event, after the device thread has read the older record */
+
+static void arm_and_complete(const char *name)
+{
+	const uint32_t word = 1u << 28;
+
+	if (strcmp(name, "cq-arm-read") != 0 || scene->b->cq.dbr[T_ARM] == htobe32(word))
+		return;
+	scene->b->cq.dbr[T_ARM] = htobe32(word);
+	eng_arm_cq(seg_of(scene), scene->b->cq.cqn, word);
+	t_post(scene->b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	t_expect_done(scene->b, MLX5_OPCODE_NOP, 1);
+}
+
+static void one_event_of_an_arm_beside_a_look(void **state)
+{
+	struct scene x = {0};
+
+	begin(&x);
+	scene->b->cq.dbr[T_ARM] = htobe32(0);
+	eng_arm_cq(seg_of(&x), x.b->cq.cqn, 0);
+	t_post(x.b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	t_expect_done(x.b, MLX5_OPCODE_NOP, 0);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	point_hook = arm_and_complete;
+	park_rouse(seg_of(&x), seg_of(&x)->self);
+	eng_run_due(seg_of(&x));
+	point_hook = NULL;
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	t_post(x.b, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	t_expect_done(x.b, MLX5_OPCODE_NOP, 2);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 0);
+	end(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -513,6 +548,7 @@ int main(void)
 		cmocka_unit_test(moderated_stopped_at_every_step),
 		cmocka_unit_test(completed_at_each_look),
 		cmocka_unit_test(looks_without_a_lock),
+		cmocka_unit_test(one_event_of_an_arm_beside_a_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
