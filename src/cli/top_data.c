@@ -13,6 +13,7 @@
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/qp.h"
+#include "hw/service.h"
 #include "hw/use.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"
@@ -97,13 +98,6 @@ static bool read_ports(struct seg *s, struct top_sample *out)
 
 /* ---- queue pairs */
 
-static const char *type_name(uint32_t st)
-{
-	const char *name = st == HW_ST_DCT ? "DCT" : prm_value_name(&layout_qpc, LF_qpc_st_BIT, st);
-
-	return name ? name : "?";
-}
-
 static const char *waits_for(uint32_t park)
 {
 	return park == HW_PARK_RNR     ? "receiver"
@@ -132,20 +126,21 @@ static void read_qp(const struct seg *s, const struct hw_qp *qp, uint32_t qpn, s
 	const struct hw_host *host = hca ? seg_live(s, SEG_T_HOST, hca->host) : NULL;
 	uint32_t state = atomic_load(&qp->state);
 	const char *name = prm_value_name(&layout_qpc, LF_qpc_state_BIT, state);
+	const struct hw_service *sv = hw_service(qp->st);
 	char device[FAB_HCA_NAME];
 
 	*out = (struct top_qp){
 		.qpn = qpn,
 		.gen = qp->gen,
-		.type = type_name(qp->st),
+		.type = sv->name,
 		.state = name ? name : "?",
 		.waits = waits_for(atomic_load(&qp->park)),
 		.bad = state == PRM_QP_STATE_ERR || state == PRM_QP_STATE_SQER,
-		.counts = qp->st == PRM_ST_RC || qp->st == PRM_ST_UC || qp->st == PRM_ST_XRC,
+		.counts = sv->connected,
 		.send_psn = qp->next_send_psn,
 		.rcv_psn = qp->next_rcv_psn,
 		.depth = (atomic_load(&qp->sq_pi) - atomic_load(&qp->sq_ci)) & 0xffff,
-		.size = qp->no_sq || qp->st == HW_ST_DCT ? 0 : 1u << qp->sq_log_size,
+		.size = qp->no_sq || !sv->made ? 0 : 1u << qp->sq_log_size,
 	};
 	if (host)
 		snprintf(out->hca, sizeof(out->hca), "%s/%s", host->name,

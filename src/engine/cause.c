@@ -15,6 +15,7 @@
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/service.h"
 #include "hw/srq.h"
 #include "util/fmt.h"
 #include "util/rec.h"
@@ -223,8 +224,8 @@ static bool no_receiver(struct eng_run *r, const struct hw_qp *peer, struct caus
 		return is(c, ENG_CAUSE_NO_QP);
 	w = hw_qp_path(peer);
 	if (peer->st != r->transport->responder) {
-		c->s = cause_st_name(peer->st);
-		c->t = cause_st_name(r->qp->st);
+		c->s = hw_service(peer->st)->name;
+		c->t = hw_service(r->qp->st)->name;
 		return is(c, ENG_CAUSE_SERVICE);
 	}
 	if (!qp_receives(peer)) {

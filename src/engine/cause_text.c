@@ -3,6 +3,7 @@
 #include "engine/cause_text.h"
 #include "fabric/fabric.h"
 #include "hw/qp_state.h"
+#include "hw/service.h"
 #include "util/fmt.h"
 #include "util/rec.h"
 #include "wire/prm/prm.h"
@@ -31,13 +32,6 @@ void cause_put_port(struct cause_text *t, const struct seg *s, uint32_t port)
 	cause_put(t, "%s", fab_port_name(s, port, name));
 }
 
-const char *cause_st_name(uint32_t st)
-{
-	const char *name = st == HW_ST_DCT ? "DCT" : prm_value_name(&layout_qpc, LF_qpc_st_BIT, st);
-
-	return name ? name : "?";
-}
-
 const char *cause_state_name(uint32_t state)
 {
 	const char *name = prm_value_name(&layout_qpc, LF_qpc_state_BIT, state);
@@ -48,7 +42,7 @@ const char *cause_state_name(uint32_t state)
 /* "QP 0x40 (RC, h1/mlx5_0): " */
 void cause_put_qp(struct cause_text *t, const struct seg *s, const struct hw_qp *qp, uint32_t qpn)
 {
-	cause_put(t, "QP 0x%x (%s, port ", qpn, cause_st_name(qp->st));
+	cause_put(t, "QP 0x%x (%s, port ", qpn, hw_service(qp->st)->name);
 	cause_put_port(t, s, hw_qp_path(qp)->port);
 	cause_put(t, "): ");
 }

@@ -20,8 +20,7 @@ void cause_put_qp(struct cause_text *t, const struct seg *s, const struct hw_qp 
 /* Whose receive is missing, and how often the requester tries. */
 void cause_put_no_receive(struct cause_text *t, const struct seg *s, const struct hw_qp *qp,
 			  uint32_t dest);
-/* Names of qpc.st and qpc.state. */
-const char *cause_st_name(uint32_t st);
+/* The name of qpc.state. */
 const char *cause_state_name(uint32_t state);
 /* Tells the text at the QP's adapter (hw/told.h). */
 void cause_tell(const struct seg *s, const struct hw_qp *qp, enum hw_told_kind kind,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rows of the transports, checked against each other and the opcodes. */
+#include "hw/service.h"
 #include "engine/test.h"
 #include "engine/transport.h"
 
@@ -18,19 +19,28 @@ static void test_only_these_numbers_have_a_row(void **state)
 
 		for (size_t i = 0; i < ALL; i++)
 			is |= all[i] == st;
-		assert_int_equal(eng_transport(&qp)->name != NULL, is);
+		assert_int_equal(eng_transport(&qp)->execute || eng_transport(&qp)->stays, is);
+		assert_int_equal(strcmp(hw_service(st)->name, "?") != 0, is);
 		if (!is)
 			assert_true(!eng_transport(&qp)->opcodes);
 	}
 }
 
-static void test_names_are_unique(void **state)
+static void test_services_differ(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ALL; i++)
+	for (size_t i = 0; i < ALL; i++) {
+		const struct hw_service *sv = hw_service(all[i]);
+
+		assert_int_equal(sv->st, all[i]);
+		if (sv->made) {
+			assert_ptr_equal(hw_service_ib(sv->ib_type), sv);
+			assert_ptr_equal(hw_service_ib(sv->ib_target), sv);
+		}
 		for (size_t j = 0; j < i; j++)
-			assert_string_not_equal(eng_transports[all[i]].name,
-						eng_transports[all[j]].name);
+			assert_string_not_equal(sv->name, hw_service(all[j])->name);
+	}
+	assert_false(hw_service_ib(IBV_QPT_RAW_PACKET)->made);
 }
 
 static void test_what_is_accepted_can_be_executed(void **state)
@@ -90,7 +100,7 @@ static void test_rows_are_complete(void **state)
 			continue;
 		assert_int_equal(t->headers, HDR_BASE + (t->one_packet ? HDR_DETH : 0) +
 						     (t->names_srq ? HDR_XRCETH : 0));
-		assert_non_null(eng_transports[t->responder].name);
+		assert_int_equal(hw_service(t->responder)->st, t->responder);
 		if (t->execute == rc_execute)
 			assert_true(t->peer && t->accepts);
 	}
@@ -126,7 +136,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_these_numbers_have_a_row),
-		cmocka_unit_test(test_names_are_unique),
+		cmocka_unit_test(test_services_differ),
 		cmocka_unit_test(test_what_is_accepted_can_be_executed),
 		cmocka_unit_test(test_each_opcode_has_a_transport),
 		cmocka_unit_test(test_answers_need_acknowledgements),

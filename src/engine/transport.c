@@ -18,7 +18,6 @@
 const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 	[PRM_ST_RC] =
 		{
-			.name = "RC",
 			.opcodes = OPS_RC,
 			.execute = rc_execute,
 			.headers = HDR_BASE,
@@ -33,7 +32,6 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 		},
 	[PRM_ST_UC] =
 		{
-			.name = "UC",
 			.opcodes = OPS_UNRELIABLE,
 			.execute = rc_execute,
 			.headers = HDR_BASE,
@@ -47,7 +45,6 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 		},
 	[PRM_ST_UD] =
 		{
-			.name = "UD",
 			.opcodes = OPS_DATAGRAM,
 			.execute = ud_execute,
 			.av = true,
@@ -61,7 +58,6 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 		},
 	[PRM_ST_XRC] =
 		{
-			.name = "XRC",
 			.opcodes = OPS_RELIABLE,
 			.execute = rc_execute,
 			.names_srq = true,
@@ -77,7 +73,6 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 		},
 	[PRM_ST_DCI] =
 		{
-			.name = "DCI",
 			.opcodes = OPS_COPYING,
 			.execute = rc_execute,
 			.av = true,
@@ -92,7 +87,6 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 	[HW_ST_DCT] =
 		{
 			/* has no send queue */
-			.name = "DCT",
 			.stays = true,
 			.event_queue = PRM_EVENT_QUEUE_DCT,
 		},

@@ -25,8 +25,6 @@ enum {
 };
 
 struct eng_transport {
-	const char *name;
-
 	/* The WQE. */
 	uint64_t opcodes; /* the opcodes that it accepts, as bits 1 << WQE_OP_* */
 	enum eng_out (*execute)(struct eng_run *r);

@@ -6,6 +6,7 @@
 #include "fw/priv.h"
 #include "hw/mcg.h"
 #include "hw/qp_state.h"
+#include "hw/service.h"
 #include "wire/ib/gid.h"
 #include "wire/prm/mcg.h"
 
@@ -103,7 +104,7 @@ enum fw_r fw_cmd_attach_to_mcg(struct fw_call *k)
 
 	if (!qp)
 		return FW_R_MCG_QPN;
-	if (fw_qp_st(qp) != PRM_ST_UD)
+	if (!hw_service(fw_qp_st(qp))->datagram)
 		return FW_R_MCG_QP_ST;
 	if (!ib_gid_is_mcast(gid))
 		return FW_R_MCG_GID;

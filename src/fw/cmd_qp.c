@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/service.h"
 #include "hw/srq.h"
 #include "hw/umem.h"
 #include "wire/prm/cmd_hdr.h"
@@ -42,26 +43,21 @@ FW_KIND(QP, hw_qp, .name = "qp", .stage = FW_STAGE_QUEUE,
 
 #define QPC(f) LAYOUT_GET(qpc, qpc, f)
 
-bool fw_may_drain(uint32_t st)
-{
-	return st == PRM_ST_RC || st == PRM_ST_UC || st == PRM_ST_XRC;
-}
-
 static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 {
-	uint64_t st = QPC(st), rq_type = QPC(rq_type);
+	const struct hw_service *sv = hw_service((uint32_t)QPC(st));
+	uint64_t rq_type = QPC(rq_type);
 
-	if (st != PRM_ST_RC && st != PRM_ST_UC && st != PRM_ST_UD && st != PRM_ST_XRC &&
-	    st != PRM_ST_DCI)
+	if (!sv->made)
 		return FW_R_QPC_ST;
-	if (!k->caps->rc && st != PRM_ST_UC && st != PRM_ST_UD)
+	if (!k->caps->rc && !sv->unbounded)
 		return FW_R_QPC_NO_RC;
 	if (QPC(state) != PRM_QP_STATE_RST)
 		return FW_R_QPC_STATE;
 	if (rq_type != PRM_QP_RQ_REGULAR && rq_type != PRM_QP_RQ_SHARED &&
 	    rq_type != PRM_QP_RQ_NONE)
 		return FW_R_QPC_RQ_TYPE;
-	if (rq_type == PRM_QP_RQ_REGULAR && st == PRM_ST_XRC)
+	if (rq_type == PRM_QP_RQ_REGULAR && sv->no_queue)
 		return FW_R_QPC_XRC_RQ;
 	if (rq_type == PRM_QP_RQ_REGULAR && (16u << QPC(log_rq_stride)) > k->caps->max_wqe_sz_rq)
 		return FW_R_QPC_RQ_STRIDE;
@@ -75,15 +71,15 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_WQ_SIGNATURE;
 	if (QPC(rlky) && !k->c->kernel)
 		return FW_R_QPC_RLKY;
-	if (QPC(offload_type) > (st == PRM_ST_RC && QPC(no_sq)) || QPC(ulp_stateless_offload_mode))
+	if (QPC(offload_type) > (sv->tags && QPC(no_sq)) || QPC(ulp_stateless_offload_mode))
 		return FW_R_QPC_OFFLOAD;
 	if (QPC(end_padding_mode))
 		return FW_R_QPC_END_PADDING;
-	if (QPC(drain_sigerr) && !fw_may_drain((uint32_t)st))
+	if (QPC(drain_sigerr) && !sv->connected)
 		return FW_R_QPC_DRAIN_SIGERR;
-	if (QPC(log_num_dci_stream_channels) > (st == PRM_ST_DCI ? HW_LOG_MAX_DCI_STREAMS : 0))
+	if (QPC(log_num_dci_stream_channels) > (sv->streams ? HW_LOG_MAX_DCI_STREAMS : 0))
 		return FW_R_QPC_DCI_STREAMS;
-	if (QPC(log_num_dci_errored_streams) > (st == PRM_ST_DCI ? HW_LOG_MAX_DCI_ERRORED : 0))
+	if (QPC(log_num_dci_errored_streams) > (sv->streams ? HW_LOG_MAX_DCI_ERRORED : 0))
 		return FW_R_QPC_DCI_ERRORED;
 	if (LAYOUT_GET(create_qp_in, k->in, input_qpn))
 		return FW_R_QP_INPUT_QPN;
@@ -98,11 +94,12 @@ static enum fw_r check_qpc_attrs(struct fw_call *k, const void *qpc)
  */
 static bool drivers_own(const struct fw_call *k, const void *qpc, uint64_t number)
 {
-	return !number && k->c->kernel && (QPC(st) == PRM_ST_XRC || QPC(st) == PRM_ST_DCI);
+	return !number && k->c->kernel && hw_service((uint32_t)QPC(st))->apart;
 }
 
 static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
 {
+	const struct hw_service *sv = hw_service((uint32_t)QPC(st));
 	const struct hw_srq *srq;
 
 	if (!drivers_own(k, qpc, QPC(pd)) && !fw_pd(k, (uint32_t)QPC(pd)))
@@ -113,14 +110,14 @@ static enum fw_r check_qpc_objects(struct fw_call *k, const void *qpc)
 		return FW_R_QPC_CQN_RCV;
 	if (!drivers_own(k, qpc, QPC(uar_page)) && !fw_uar(k, (uint32_t)QPC(uar_page)))
 		return FW_R_QPC_UAR;
-	if (QPC(st) == PRM_ST_XRC) /* XRC: each request names its SRQ */
+	if (sv->xrc) /* each request names its SRQ */
 		return !QPC(xrcd) || fw_xrcd(k, (uint32_t)QPC(xrcd)) ? FW_R_NONE : FW_R_QPC_XRCD;
-	if (QPC(st) == PRM_ST_DCI) /* a DCI receives nothing */
+	if (sv->no_rq) /* a DCI receives nothing */
 		return FW_R_NONE;
 	srq = QPC(rq_type) == PRM_QP_RQ_SHARED ? fw_srq(k, (uint32_t)QPC(srqn_rmpn_xrqn)) : NULL;
 	if (QPC(rq_type) == PRM_QP_RQ_SHARED && (!srq || srq->type == HW_SRQ_XRC))
 		return FW_R_QPC_SRQN;
-	if (srq && srq->tm && QPC(st) != PRM_ST_RC) /* IBV_TM_CAP_RC only */
+	if (srq && srq->tm && !sv->tags)
 		return FW_R_QPC_SRQN;
 	if (QPC(offload_type) && !(srq && srq->tm && LAYOUT_GET(xrqc, srq->ctx, offload)))
 		return FW_R_QPC_OFFLOAD;
@@ -158,7 +155,7 @@ static enum fw_r qp_places(struct fw_call *k, const void *qpc, struct hw_qp *at)
 	}
 	if (!QPC(no_sq))
 		sq_bytes = UINT64_C(64) << QPC(log_sq_size);
-	if (rq_bytes + sq_bytes == 0 && QPC(st) == PRM_ST_XRC) {
+	if (rq_bytes + sq_bytes == 0 && hw_service((uint32_t)QPC(st))->xrc) {
 		/* no doorbells: the process that makes the QP looks after it */
 		at->mem = mem_self(k->s);
 		return FW_R_NONE;
@@ -210,6 +207,7 @@ enum fw_r fw_cmd_create_qp(struct fw_call *k)
 {
 	uint32_t ece = LAYOUT_GET32(create_qp_in, k->in, ece);
 	const void *qpc = LAYOUT_IN(create_qp_in, qpc, k->in);
+	const struct hw_service *sv = hw_service((uint32_t)QPC(st));
 	struct hw_qp at = {0}, *qp;
 	uint32_t qpn;
 	enum fw_r r = check_qpc_attrs(k, qpc);
@@ -228,10 +226,9 @@ enum fw_r fw_cmd_create_qp(struct fw_call *k)
 	qp->pdn = (uint32_t)QPC(pd);
 	qp->cqn_snd = (uint32_t)QPC(cqn_snd);
 	qp->cqn_rcv = (uint32_t)QPC(cqn_rcv);
-	qp->srqn = QPC(rq_type) == PRM_QP_RQ_SHARED && qp->st != PRM_ST_XRC && qp->st != PRM_ST_DCI
-			   ? (uint32_t)QPC(srqn_rmpn_xrqn)
-			   : SEG_NONE;
-	qp->xrcd = qp->st == PRM_ST_XRC ? (uint32_t)QPC(xrcd) : 0;
+	qp->srqn = QPC(rq_type) == PRM_QP_RQ_SHARED && !sv->no_rq ? (uint32_t)QPC(srqn_rmpn_xrqn)
+								  : SEG_NONE;
+	qp->xrcd = sv->xrc ? (uint32_t)QPC(xrcd) : 0;
 	qp->uar = (uint32_t)QPC(uar_page);
 	qp->user_index = (uint32_t)QPC(user_index);
 	qp->no_rq = QPC(rq_type) != PRM_QP_RQ_REGULAR;
@@ -302,7 +299,7 @@ enum fw_r fw_cmd_destroy_qp(struct fw_call *k)
 
 	if (!fw_qp(k, qpn))
 		return FW_R_QP_DESTROY_NONE;
-	if (hw_qp(k->s, qpn)->st == PRM_ST_UD && fw_qp_attached(k, qpn))
+	if (hw_service(hw_qp(k->s, qpn)->st)->datagram && fw_qp_attached(k, qpn))
 		return FW_R_QP_ATTACHED;
 	return fw_errno(k, fw_qp_free(k->s, qpn));
 }

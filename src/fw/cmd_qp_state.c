@@ -17,6 +17,7 @@
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/service.h"
 #include "util/cleanup.h"
 #include "wire/ib/pkey.h"
 #include "wire/prm/cmd_hdr.h"
@@ -201,9 +202,9 @@ static const struct hw_port *path_port(const struct fw_call *k, const void *ads)
 /* On an Ethernet port every packet has the GIDs of source and destination. */
 static bool path_has_gids(const struct hw_port *port, const void *ads, uint32_t st)
 {
-	if (st == PRM_ST_UD)
-		return false;
-	return ADS(grh) || (hw_port_is_eth(port) && st != PRM_ST_DCI);
+	const struct hw_service *sv = hw_service(st);
+
+	return !sv->datagram && (ADS(grh) || (hw_port_is_eth(port) && sv->gids));
 }
 
 /* Check the context that the QP would have after the command. */
@@ -219,10 +220,11 @@ static enum fw_r check_qpc(const struct fw_call *k, const void *qpc, uint32_t st
 		return FW_R_PATH_PKEY;
 	if (QPC(atomic_mode) > PRM_ATOMIC_UP_TO_8B)
 		return FW_R_QPC_ATOMIC_MODE;
-	if (QPC(drain_sigerr) && !fw_may_drain(st))
+	if (QPC(drain_sigerr) && !hw_service(st)->connected)
 		return FW_R_QPC_DRAIN_SIGERR;
 	if (t->bit == I2R) {
-		if (QPC(mtu) < 1 || QPC(mtu) > (st == PRM_ST_UD ? port->max_mtu : port->active_mtu))
+		if (QPC(mtu) < 1 ||
+		    QPC(mtu) > (hw_service(st)->datagram ? port->max_mtu : port->active_mtu))
 			return FW_R_QPC_MTU;
 		if (QPC(log_msg_max) > k->caps->log_max_msg)
 			return FW_R_QPC_MSG_MAX;
@@ -348,8 +350,7 @@ static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct tra
 /* mlx5dv_modify_qp_udp_sport(): a connection's source port, while it runs. */
 static bool may_set_sport(const struct fw_call *k, const struct hw_qp *qp)
 {
-	return k->cmd->opcode == PRM_OP_RTS2RTS_QP && fw_is_eth(k) &&
-	       (qp->st == PRM_ST_RC || qp->st == PRM_ST_UC);
+	return k->cmd->opcode == PRM_OP_RTS2RTS_QP && fw_is_eth(k) && hw_service(qp->st)->udp_sport;
 }
 
 static void take_sport(const struct fw_call *k, void *to, const void *from)
@@ -365,8 +366,7 @@ static void take_sport(const struct fw_call *k, void *to, const void *from)
 /* Either end of a reliable connection posts copies, or a DC initiator (mlx5dv_wr_post(3)). */
 static bool may_set_mmo(const struct fw_call *k, const struct hw_qp *qp)
 {
-	return k->cmd->opcode == PRM_OP_INIT2INIT_QP &&
-	       (qp->st == PRM_ST_RC || qp->st == PRM_ST_DCI);
+	return k->cmd->opcode == PRM_OP_INIT2INIT_QP && hw_service(qp->st)->copies;
 }
 
 /* INIT2INIT and RTS2RTS may have an extension of the QPC, with an option mask of its own. */
@@ -398,7 +398,7 @@ static enum fw_r check_ext(struct fw_call *k, const struct hw_qp *qp, const void
 	resp = LAYOUT_GET32(qpc_ext, tail, qos_queue_group_id_responder);
 	if (req && !fw_queue_group(k, req))
 		return FW_R_QP_QOS_REQUESTER;
-	if (resp && (qp->st != PRM_ST_RC || !fw_queue_group(k, resp)))
+	if (resp && (!hw_service(qp->st)->qos_answers || !fw_queue_group(k, resp)))
 		return FW_R_QP_QOS_RESPONDER;
 	return FW_R_NONE;
 }
@@ -417,7 +417,7 @@ static enum fw_r stream_reset(struct fw_call *k, const struct hw_qp *qp, const v
 {
 	int e;
 
-	if (k->cmd->opcode != PRM_OP_RTS2RTS_QP || qp->st != PRM_ST_DCI)
+	if (k->cmd->opcode != PRM_OP_RTS2RTS_QP || !hw_service(qp->st)->streams)
 		return FW_R_QP_STREAM;
 	e = eng_dci_stream_reset(k->s, LAYOUT_GET32(rts2rts_qp_in, k->in, qpn),
 				 (uint16_t)LAYOUT_GET(qpc_ext, ext, dci_stream_channel_id));
@@ -497,8 +497,7 @@ enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 		return FW_R_QP_NONE;
 	if (qp->state != t->from)
 		return FW_R_QP_FROM_STATE;
-	/* A DC initiator has the options of an XRC initiator. */
-	if (opt & ~t->opt[qp->st == PRM_ST_DCI ? PRM_ST_XRC : qp->st])
+	if (opt & ~t->opt[hw_service(qp->st)->options])
 		return FW_R_QP_OPT_MASK;
 	if ((opt & OPT_PM_STATE) && LAYOUT_GET(qpc, in_qpc, pm_state) != PRM_PM_MIGRATED &&
 	    LAYOUT_GET(qpc, in_qpc, pm_state) != PRM_PM_REARM)

@@ -6,6 +6,7 @@
 #include "fw/priv.h"
 #include "wire/prm/qp.h"
 #include "hw/qp.h"
+#include "hw/service.h"
 
 #include <errno.h>
 #include "engine/engine.h"
@@ -23,7 +24,8 @@ static bool srq_held(struct seg *s, const void *e)
 	seg_for_each_live (s, SEG_T_QP, i) {
 		struct hw_qp *qp = seg_at(s, SEG_T_QP, i);
 
-		if (qp->st == PRM_ST_XRC && qp->xrcd == srq->xrcd && atomic_load(&qp->rq_lock.word))
+		if (hw_service(qp->st)->xrc && qp->xrcd == srq->xrcd &&
+		    atomic_load(&qp->rq_lock.word))
 			return true;
 	}
 	return false;

@@ -14,6 +14,7 @@
 #include "hw/obj.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/service.h"
 #include "hw/srq.h"
 #include "hw/tm.h"
 #include "hw/uar.h"
@@ -69,7 +70,7 @@ struct hw_qp *fw_qp(struct fw_call *k, uint32_t id)
 {
 	struct hw_qp *o = fw_any_qp(k, id);
 
-	return o && o->st != HW_ST_DCT ? o : NULL;
+	return o && hw_service(o->st)->made ? o : NULL;
 }
 
 enum prm_st fw_qp_st(const struct hw_qp *qp)

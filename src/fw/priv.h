@@ -148,8 +148,6 @@ struct hw_eq *fw_eq(struct fw_call *k, uint32_t eqn, uint32_t *idx);
 uint32_t fw_ece(uint32_t asked);
 /* QUERY_QP: the paths and pm_state of a QP that may have migrated. */
 void fw_qp_paths(const struct hw_qp *qp, void *qpc);
-/* May qpc.drain_sigerr be set? Inferred: for the services that verbs lead from SQD to RTS. */
-bool fw_may_drain(uint32_t st);
 /*
  * Make an element, not committed; FW_R_TABLE_FULL: the fabric's table is full, or the HCA has its
  * limit. fw_free() frees it, however far it got. (limits.c)

@@ -5,6 +5,7 @@
 
 #include <rdma/mlx5-abi.h>
 #include "fw/fw.h"
+#include "hw/service.h"
 #include "mlx5/mlx5.h"
 #include "util/cleanup.h"
 #include "util/heap.h"
@@ -256,9 +257,7 @@ int mlx5_xrc_srq_query(struct uv_srq *srq, struct ibv_srq_attr *a);
 /* XRC objects belong to no context. */
 static inline uint16_t mlx5_qp_uid(const struct uv_context *ctx, const struct uv_qp *qp)
 {
-	bool xrc = qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_XRC_RECV;
-
-	return xrc ? 0 : (uint16_t)ctx->devx_uid;
+	return hw_service_ib(qp->qp_type)->xrc ? 0 : (uint16_t)ctx->devx_uid;
 }
 /* ---- objects that open files share (share.c) */
 int mlx5_share_lock(struct uv_context *ctx);
@@ -322,8 +321,6 @@ int mlx5_destroy_qp(struct uv_qp *qp);
 void mlx5_qp_refused(const struct uv_qp *qp);
 /* Destroy the QP itself, whether or not others share it. */
 int mlx5_end_qp(struct uv_qp *qp);
-/* The enum prm_st of an IBV_QPT_*; -EOPNOTSUPP: this HCA does not have that transport. */
-int mlx5_qp_st(uint32_t qp_type);
 /* The IBV_RATE_* of ads.stat_rate. */
 uint8_t mlx5_rate_of(uint64_t stat_rate);
 

@@ -10,6 +10,7 @@
 #include "hw/port.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/service.h"
 #include "mlx5/priv.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
@@ -19,30 +20,12 @@
 #define INVALID_BFREG (1u << 31) /* the program takes care of the UAR */
 enum { SQ_WQEBB_SHIFT = 6 };     /* libmlx5 posts in units of 64 bytes */
 
-int mlx5_qp_st(uint32_t qp_type)
-{
-	switch (qp_type) {
-	case IBV_QPT_RC:
-		return PRM_ST_RC;
-	case IBV_QPT_UC:
-		return PRM_ST_UC;
-	case IBV_QPT_UD:
-		return PRM_ST_UD;
-	case IBV_QPT_XRC_SEND:
-	case IBV_QPT_XRC_RECV:
-		return PRM_ST_XRC;
-	case IBV_QPT_DRIVER: /* DCI: an initiator; a target has no queues */
-		return PRM_ST_DCI;
-	default:
-		return -EOPNOTSUPP;
-	}
-}
-
 /* Sizes, reserved bytes, vendor flags, user index: in the kernel's order. */
 static int qp_request_check(const struct uv_context *ctx, uint32_t qp_type,
 			    const struct uv_udata *u, struct mlx5_ib_create_qp *cmd)
 {
 	const size_t last = offsetof(struct mlx5_ib_create_qp, reserved);
+	const struct hw_service *sv = hw_service_ib(qp_type);
 	const uint8_t *in = u->in;
 	uint32_t flags, dc;
 
@@ -55,9 +38,9 @@ static int qp_request_check(const struct uv_context *ctx, uint32_t qp_type,
 	memcpy(cmd, in, MIN(u->inlen, sizeof(*cmd)));
 
 	dc = cmd->flags & (MLX5_QP_FLAG_TYPE_DCT | MLX5_QP_FLAG_TYPE_DCI);
-	if (qp_type != IBV_QPT_UC && qp_type != IBV_QPT_UD && !mlx5_caps(ctx)->rc)
+	if (!sv->unbounded && !mlx5_caps(ctx)->rc)
 		return uv_no(-EOPNOTSUPP, "cap rc is 0: UC and UD only");
-	if ((qp_type == IBV_QPT_XRC_SEND || qp_type == IBV_QPT_XRC_RECV) && !mlx5_caps(ctx)->srq)
+	if (sv->xrc && !mlx5_caps(ctx)->srq)
 		return uv_no(-EOPNOTSUPP, "cap xrc is 0");
 	if (qp_type != IBV_QPT_DRIVER && dc)
 		return uv_no(-EOPNOTSUPP, "DCT and DCI are of type IBV_QPT_DRIVER");
@@ -81,7 +64,7 @@ static bool is_pow2(uint32_t v)
 
 static bool qp_has_rq(const struct uv_qp *qp, const struct ibv_qp_cap *cap)
 {
-	return !qp->srq && qp->qp_type != IBV_QPT_XRC_SEND && cap->max_recv_wr;
+	return !qp->srq && !hw_service_ib(qp->qp_type)->no_rq && cap->max_recv_wr;
 }
 
 /* Check the queue sizes that the program has chosen. */
@@ -117,15 +100,15 @@ static int sizes_check(const struct hw_caps *c, const struct uv_qp *qp,
 /* create_user_qp(), configure_requester_scat_cqe() */
 static void scatter_to_cqe(void *qpc, const struct uv_qp *qp, uint32_t flags)
 {
-	bool rc = qp->qp_type == IBV_QPT_RC, dci = qp->qp_type == IBV_QPT_DRIVER;
+	const struct hw_service *sv = hw_service_ib(qp->qp_type);
 
 	if (!(flags & MLX5_QP_FLAG_SCATTER_CQE))
 		return;
-	if (rc || qp->qp_type == IBV_QPT_UC)
+	if (sv->short_in)
 		LAYOUT_SET(qpc, qpc, cs_res,
 			   mlx5_cqe_size(qp->recv_cq) == 128 ? PRM_CS_RES_DATA64
 							     : PRM_CS_RES_DATA32);
-	if ((rc || dci) && (flags & MLX5_QP_FLAG_ALLOW_SCATTER_CQE || qp->sq_sig_all))
+	if (sv->short_back && (flags & MLX5_QP_FLAG_ALLOW_SCATTER_CQE || qp->sq_sig_all))
 		LAYOUT_SET(qpc, qpc, cs_req,
 			   mlx5_cqe_size(qp->send_cq) == 128 ? PRM_CS_REQ_DATA64
 							     : PRM_CS_REQ_DATA32);
@@ -134,14 +117,14 @@ static void scatter_to_cqe(void *qpc, const struct uv_qp *qp, uint32_t flags)
 static void qp_qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp *m,
 			const struct mlx5_ib_create_qp *cmd)
 {
-	LAYOUT_SET(qpc, qpc, st, (uint32_t)mlx5_qp_st(qp->qp_type));
+	LAYOUT_SET(qpc, qpc, st, hw_service_ib(qp->qp_type)->st);
 	LAYOUT_SET(qpc, qpc, pm_state, PRM_PM_MIGRATED);
 	LAYOUT_SET(qpc, qpc, block_lb_mc, m->block_lb_mc);
 	LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);
 	LAYOUT_SET(qpc, qpc, wq_signature, !!(cmd->flags & MLX5_QP_FLAG_SIGNATURE));
 	LAYOUT_SET(qpc, qpc, uar_page, m->uar);
 	scatter_to_cqe(qpc, qp, cmd->flags);
-	if (qp->qp_type == IBV_QPT_DRIVER && cmd->flags & MLX5_QP_FLAG_DCI_STREAM) {
+	if (hw_service_ib(qp->qp_type)->streams && cmd->flags & MLX5_QP_FLAG_DCI_STREAM) {
 		LAYOUT_SET(qpc, qpc, log_num_dci_stream_channels,
 			   cmd->dci_streams.log_num_concurent & 0x1f);
 		LAYOUT_SET(qpc, qpc, log_num_dci_errored_streams,
@@ -151,7 +134,7 @@ static void qp_qpc_fill(void *qpc, const struct uv_qp *qp, const struct mlx5_qp 
 		LAYOUT_SET(qpc, qpc, log_rq_stride, cmd->rq_wqe_shift - 4);
 		LAYOUT_SET(qpc, qpc, log_rq_size, bits_log2(m->rq_wqe_cnt));
 	}
-	if (qp->srq || qp->qp_type == IBV_QPT_XRC_SEND || qp->qp_type == IBV_QPT_DRIVER)
+	if (qp->srq || hw_service_ib(qp->qp_type)->no_rq)
 		LAYOUT_SET(qpc, qpc, rq_type, PRM_QP_RQ_SHARED);
 	else
 		LAYOUT_SET(qpc, qpc, rq_type, m->rq_wqe_cnt ? PRM_QP_RQ_REGULAR : PRM_QP_RQ_NONE);
@@ -280,9 +263,8 @@ int mlx5_create_qp(struct uv_qp *qp, const struct ibv_qp_cap *cap, uint32_t crea
 
 	if (qp->ind_tbl && qp->qp_type != IBV_QPT_RAW_PACKET) /* check_valid_flow() */
 		return uv_no(-EINVAL, "tables are for raw packets");
-	r = mlx5_qp_st(qp->qp_type);
-	if (r < 0)
-		return uv_no(r, "the device has no QPs of this type");
+	if (!hw_service_ib(qp->qp_type)->made)
+		return uv_no(-EOPNOTSUPP, "the device has no QPs of this type");
 	r = qp_request_check(ctx, qp->qp_type, u, &cmd);
 	if (r < 0)
 		return r;
@@ -397,7 +379,7 @@ static void qpc_to_attr(const struct uv_qp *qp, const void *qpc, struct ibv_qp_a
 	a->min_rnr_timer = LAYOUT_GET8(qpc, qpc, min_rnr_nak);
 	a->retry_cnt = LAYOUT_GET8(qpc, qpc, retry_count);
 	a->rnr_retry = LAYOUT_GET8(qpc, qpc, rnr_retry);
-	if (qp->qp_type != IBV_QPT_UD && qp->qp_type != IBV_QPT_DRIVER) {
+	if (hw_service_ib(qp->qp_type)->connected) {
 		path_to_ah(ctx, pri, &a->ah_attr);
 		path_to_ah(ctx, alt, &a->alt_ah_attr);
 		a->alt_pkey_index = LAYOUT_GET16(ads, alt, pkey_index);

@@ -12,6 +12,7 @@
 #include "hw/qp_state.h"
 #include "mlx5/priv.h"
 #include "hw/qp.h"
+#include "hw/service.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/qp.h"
 
@@ -140,23 +141,23 @@ static int state_to_prm(uint32_t ib)
 
 static uint32_t opt_of(const struct transition *t, const struct uv_qp *qp, uint32_t mask)
 {
+	const struct hw_service *sv = hw_service_ib(qp->qp_type);
 	uint32_t opt = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(attr_opts); i++)
 		if (mask & attr_opts[i].attr)
 			opt |= attr_opts[i].opt;
-	switch (qp->qp_type) {
-	case IBV_QPT_RC:
-		return opt & t->rc;
-	case IBV_QPT_UC:
-		return opt & t->uc;
-	case IBV_QPT_DRIVER:
+	if (!sv->connected && !sv->datagram)
 		return 0;
-	case IBV_QPT_XRC_SEND:
-	case IBV_QPT_XRC_RECV: /* the same masks, without a transition from SQD to RTS */
+	switch (sv->options) {
+	case PRM_ST_UC:
+		return opt & t->uc;
+	case PRM_ST_UD:
+		return opt & t->ud;
+	case PRM_ST_XRC: /* the masks of RC, without a transition from SQD to RTS */
 		return t->op == PRM_OP_SQD_RTS_QP ? 0 : opt & t->rc;
 	default:
-		return opt & t->ud;
+		return opt & t->rc;
 	}
 }
 
@@ -231,7 +232,7 @@ static int path_fill_roce(void *ads, const struct uv_qp *qp, const struct uv_qp_
 	if (!v2)
 		return 0;
 	LAYOUT_SET(ads, ads, dscp, ah->grh.traffic_class >> 2);
-	if (qp->qp_type != IBV_QPT_DRIVER && m->mask & IBV_QP_DEST_QPN)
+	if (hw_service_ib(qp->qp_type)->connected && m->mask & IBV_QP_DEST_QPN)
 		LAYOUT_SET(
 			ads, ads, udp_sport,
 			udp_sport_of(ah->grh.flow_label & 0xfffff, qp->qpn, m->attr.dest_qp_num));
@@ -350,7 +351,7 @@ static int access_fill(void *qpc, const struct uv_qp *qp, const struct uv_qp_mod
 static int mtu_fill(void *qpc, const struct hw_caps *c, const struct uv_qp *qp,
 		    const struct uv_qp_modify *m)
 {
-	if (qp->qp_type == IBV_QPT_UD) {
+	if (hw_service_ib(qp->qp_type)->datagram) {
 		LAYOUT_SET(qpc, qpc, mtu, IBV_MTU_4096);
 		LAYOUT_SET(qpc, qpc, log_msg_max, 12);
 	} else if (m->mask & IBV_QP_PATH_MTU) {
@@ -392,7 +393,7 @@ static int qp_modify_qpc_fill(void *qpc, const struct uv_qp *qp, const struct uv
 	const struct ibv_qp_attr *a = &m->attr;
 	int r;
 
-	LAYOUT_SET(qpc, qpc, st, (uint32_t)mlx5_qp_st(qp->qp_type));
+	LAYOUT_SET(qpc, qpc, st, hw_service_ib(qp->qp_type)->st);
 	LAYOUT_SET(qpc, qpc, pm_state, pm_state_of(m));
 	if (qp->pd)
 		LAYOUT_SET(qpc, qpc, pd, qp->pd->pdn);

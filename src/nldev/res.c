@@ -13,23 +13,13 @@
 #include "hw/pd.h"
 #include "hw/port.h"
 #include "hw/qp.h"
+#include "hw/service.h"
 #include "hw/srq.h"
 #include "segment/proc.h"
 #include "util/sys.h"
 #include "wire/prm/mkey.h"
 
-/* Numbers of enum ib_qp_type and enum ib_srq_type. */
-enum {
-	QPT_SMI,
-	QPT_GSI,
-	QPT_RC,
-	QPT_UC,
-	QPT_UD,
-	QPT_RAW = 8,
-	QPT_XRC_INI,
-	QPT_XRC_TGT,
-	QPT_DRIVER = 0xff
-};
+/* Numbers of enum ib_srq_type. */
 enum { SRQT_BASIC, SRQT_XRC, SRQT_TM };
 
 /* Every element of HW_KINDS starts with these fields. */
@@ -67,28 +57,6 @@ static uint32_t ctx_of(const struct seg *s, uint32_t file)
 
 /* ---- entries: each fill_res_*_entry() of the kernel. -EAGAIN: not of that port */
 
-static uint8_t qp_type(const struct hw_qp *qp)
-{
-	switch (qp->st) {
-	case PRM_ST_RC:
-		return QPT_RC;
-	case PRM_ST_UC:
-		return QPT_UC;
-	case PRM_ST_UD:
-		return QPT_UD;
-	case PRM_ST_XRC:
-		return qp->no_sq ? QPT_XRC_TGT : QPT_XRC_INI;
-	case PRM_ST_QP0:
-		return QPT_SMI;
-	case PRM_ST_QP1:
-		return QPT_GSI;
-	case PRM_ST_RAW_DATAGRAM:
-		return QPT_RAW;
-	default:
-		return QPT_DRIVER;
-	}
-}
-
 /* enum ib_qp_state */
 static uint8_t qp_state(const struct hw_qp *qp)
 {
@@ -105,27 +73,27 @@ static uint8_t qp_state(const struct hw_qp *qp)
 static int fill_qp(struct nl_req *q, struct nl_out *o, uint32_t hca, uint32_t i, uint32_t port)
 {
 	const struct hw_qp *qp = hw_qp(q->d->s, i);
-	uint8_t type;
+	const struct hw_service *sv;
 
 	(void)hca;
 	/* fill_res_qp_entry(): ib_qp.port, which stays what a program has set (_ib_modify_qp()) */
 	if (!qp || (port && qp->port_num != port))
 		return -EAGAIN;
-	type = qp_type(qp);
+	sv = hw_service(qp->st);
 	if (qp->port_num)
 		nl_u32(o, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port_num);
 	nl_u32(o, RDMA_NLDEV_ATTR_RES_LQPN, i);
 	nl_u32(o, RDMA_NLDEV_ATTR_RES_PDN, qp->pdn);
 	put_pid(q, o, file_of(q->d->s, SEG_T_QP, i));
-	if (type == QPT_RC || type == QPT_UC) {
+	if (sv->connected && !sv->xrc) {
 		nl_u32(o, RDMA_NLDEV_ATTR_RES_RQPN, qp->dest_qpn);
 		nl_u32(o, RDMA_NLDEV_ATTR_RES_RQ_PSN, qp->next_rcv_psn & 0xffffff);
 	}
 	nl_u32(o, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->next_send_psn & 0xffffff);
-	if (type == QPT_RC || type == QPT_UC || type == QPT_XRC_INI || type == QPT_XRC_TGT)
+	if (sv->connected)
 		nl_u8(o, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE,
 		      (uint8_t)(atomic_load(&qp->mig) & HW_MIG_STATE));
-	nl_u8(o, RDMA_NLDEV_ATTR_RES_TYPE, type);
+	nl_u8(o, RDMA_NLDEV_ATTR_RES_TYPE, qp->no_sq ? sv->ib_target : sv->ib_type);
 	nl_u8(o, RDMA_NLDEV_ATTR_RES_STATE, qp_state(qp));
 	return 0;
 }
