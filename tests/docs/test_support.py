@@ -83,7 +83,7 @@ def engine_ops():
     for name, body in re.findall(r'^#define (OPS_\w+) \(((?:[^()]|\(\w+\))*)\)$', t, re.M):
         sets[name] = set(re.findall(r'\bOP\((\w+)\)', body)).union(*(sets[s] for s in re.findall(r'\bOPS_\w+', body)))
     ops = {}
-    for name, opcodes in re.findall(r'\.name = "(\w+)",\s*\.opcodes = (OPS_\w+)', t):
+    for name, opcodes in re.findall(r'\[PRM_ST_(\w+)\] =\s*\{\s*\.opcodes = (OPS_\w+)', t):
         for op in sets[opcodes]:
             ops.setdefault(op, set()).add(name)
     return ops
