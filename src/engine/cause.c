@@ -237,7 +237,7 @@ static bool no_receiver(struct eng_run *r, const struct hw_qp *peer, struct caus
 		c->end = r->path.to;
 		return is(c, ENG_CAUSE_ELSEWHERE);
 	}
-	if (seg_proc_gone(r->s, peer->mem.slot, peer->mem.gen))
+	if (who_gone(r->s, who_slot(peer->mem.slot, peer->mem.gen)))
 		return is(c, ENG_CAUSE_ENDED);
 	return false;
 }
@@ -345,7 +345,7 @@ static struct cause no_answer(struct eng_run *r)
 	    not_connected(r, peer, &c) || other_pkey(r, peer, &c) || no_way_back(r, peer, &c) ||
 	    other_psn(r, peer, &c))
 		return c;
-	if (seg_proc_stopped(r->s, peer->mem.slot))
+	if (who_stopped(r->s, who_now(r->s, peer->mem.slot)))
 		c.id = ENG_CAUSE_STOPPED;
 	return c;
 }
@@ -385,7 +385,7 @@ static struct cause not_taken(struct eng_run *r, const struct cause_to *d, enum 
 		c.id = ENG_CAUSE_SHORT;
 		c.a = cause_note.need;
 		c.b = cause_note.room;
-	} else if (seg_proc_stopped(r->s, peer->mem.slot)) {
+	} else if (who_stopped(r->s, who_now(r->s, peer->mem.slot))) {
 		c.id = ENG_CAUSE_STOPPED;
 	}
 	return c;

@@ -125,11 +125,12 @@ static bool requests_from(struct seg *s, const struct hw_qp *qp, uint32_t qpn, u
 {
 	uint32_t to = qp_target(qp);
 	const struct hw_qp *peer = hw_qp(s, to);
+	struct who who = who_slot(qp->mem.slot, qp->mem.gen);
 
 	return peer && atomic_load(&qp->state) == PRM_QP_STATE_RTS && eng_acks(eng_transport(qp)) &&
 	       seg_owner(s, SEG_T_QP, to) == owner && seg_owner(s, SEG_T_QP, qpn) != owner &&
 	       (peer->st == HW_ST_DCT || peer->dest_qpn == qpn) && eng_qp_answers(peer) &&
-	       !seg_proc_gone(s, qp->mem.slot, qp->mem.gen) && !seg_proc_stopped(s, qp->mem.slot);
+	       !who_gone(s, who) && !who_stopped(s, who);
 }
 
 enum eng_requesters eng_requesters(struct seg *s, uint32_t owner, bool rouse)

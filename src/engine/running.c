@@ -143,7 +143,7 @@ static bool uses_others(const struct waiting *w, struct seg_ring *e)
  */
 static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 {
-	const struct seg_proc *p = seg_at(w->s, SEG_T_PROC, slot);
+	struct who who = who_now(w->s, slot);
 	uint32_t minds = GATE_MINDS_OWN | GATE_MINDS_STATE;
 
 	if (!slot || slot == w->s->self)
@@ -152,12 +152,11 @@ static bool harmless(const struct waiting *w, uint32_t slot, struct seg_ring *e)
 		minds = w->it->minds(w->it, slot);
 	if (!w->it->key_ends || minds & GATE_MINDS_OWN)
 		minds |= GATE_MINDS_POOL;
-	if (gate_shut(w->s, slot, p->gen, &e->gate, minds) != GATE_OPEN)
+	if (gate_shut(w->s, who, &e->gate, minds) != GATE_OPEN)
 		return true;
 	if (w->it->of != w->s->self || gate_word(&e->gate) != GATE_POOL || !adopt_all_back())
 		return false;
-	return gate_shut(w->s, slot, p->gen, &e->gate, minds & ~(uint32_t)GATE_MINDS_POOL) !=
-	       GATE_OPEN;
+	return gate_shut(w->s, who, &e->gate, minds & ~(uint32_t)GATE_MINDS_POOL) != GATE_OPEN;
 }
 
 /* As with locks, commands give up on stopped threads, not on slow ones. */
@@ -166,7 +165,7 @@ static bool gives_up(const struct waiting *w, uint32_t slot, uint64_t now)
 	if (now < w->end)
 		return false;
 	return w->end - w->start < SEG_LOCK_CTRL_NS || now - w->start >= SEG_LOCK_HUNG_NS ||
-	       (slot && slot != w->s->self && seg_proc_stopped(w->s, slot));
+	       (slot && slot != w->s->self && who_stopped(w->s, who_now(w->s, slot)));
 }
 
 static int wait_for(const struct waiting *w, uint32_t slot, struct seg_ring *e)

@@ -29,18 +29,19 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t tur
 		       uint32_t minds)
 {
 	struct seg_proc *p = seg_proc(s, slot);
+	struct who holder = who_now(s, slot);
 	uint32_t high = p ? atomic_load(&p->rings_high) : 0, who;
 	uint32_t noted =
 		(note & ~STEAL_ENTRY) == STEAL_NOTE(turn, slot, 0) ? 1 + (note & STEAL_ENTRY) : 0;
 	bool any = false;
 
 	if (noted == 1) /* the holder copies without a gate */
-		return !minds && seg_proc_stopped(s, slot);
+		return !minds && who_stopped(s, holder);
 	for (uint32_t i = 0; i < high && i < SEG_RINGS; i++) {
 		who = (uint32_t)(atomic_load(&p->ring[i].use) & SEG_RING_WHO);
 		if (!who || (noted ? noted != i + 2 : !works_for(s, who, qpn)))
 			continue;
-		if (gate_shut(s, slot, p->gen, &p->ring[i].gate, minds) == GATE_OPEN)
+		if (gate_shut(s, holder, &p->ring[i].gate, minds) == GATE_OPEN)
 			return false;
 		any = true;
 	}
@@ -48,7 +49,7 @@ static bool shut_gates(struct seg *s, uint32_t slot, uint32_t note, uint16_t tur
 	 * No gate was found under a responder's lock: a command holds it, changes several words,
 	 * and cannot be taken over.
 	 */
-	return (any || qpn == SEG_NONE) && p && seg_proc_stopped(s, slot);
+	return (any || qpn == SEG_NONE) && p && who_stopped(s, holder);
 }
 
 bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint32_t owner,

@@ -373,13 +373,6 @@ static uint32_t worker(const struct seg *s, uint32_t i)
 	return owner == SEG_OWNER_DEVICE ? SEG_NONE : owner - 1;
 }
 
-static bool is_dead(struct seg *s, uint32_t slot)
-{
-	const struct seg_proc *p = slot == SEG_NONE ? NULL : seg_proc(s, slot);
-
-	return slot != SEG_NONE && (!p || atomic_load(&p->state) == SEG_PROC_DEAD);
-}
-
 void fab_notices_repair(struct seg *s)
 {
 	seg_for_each_live (s, SEG_T_NOTICE, i) {
@@ -387,7 +380,7 @@ void fab_notices_repair(struct seg *s)
 
 		/* Look again: what a process had in work at its death, nobody changes afterwards.
 		 */
-		if (is_dead(s, slot) && worker(s, i) == slot)
+		if (slot != SEG_NONE && who_dead(s, who_now(s, slot)) && worker(s, i) == slot)
 			seg_free(s, SEG_T_NOTICE, i);
 	}
 }

@@ -6,14 +6,19 @@
  */
 #include "fabric/fabric.h"
 #include "hw/port.h"
-#include "segment/lock.h"
-#include "segment/proc.h"
+#include "segment/who.h"
 
 /* From the lowest bit: enum fab_change, 8 bits; state, 8, and LID, 16, of before; the changer. */
 #define OWED_WHAT(w) ((uint32_t)(w)&0xff)
 #define OWED_STATE(w) ((uint32_t)(w) >> 8 & 0xff)
 #define OWED_LID(w) ((uint32_t)(w) >> 16)
 #define OWED_BY(w) ((uint32_t)((w) >> 32))
+#define OWED_GENS 18
+
+static uint32_t me(const struct seg *s)
+{
+	return (uint32_t)who_me(s, OWED_GENS);
+}
 
 static uint64_t by(uint32_t who, uint32_t before)
 {
@@ -37,7 +42,7 @@ void fab_port_begin(struct seg *s, uint32_t port, uint32_t what)
 	 */
 	atomic_compare_exchange_strong(
 		&p->owed, &none,
-		by(seg_lock_me(s), (p->lid & 0xffff) << 16 | (p->state & 0xff) << 8 | what));
+		by(me(s), (p->lid & 0xffff) << 16 | (p->state & 0xff) << 8 | what));
 	atomic_store(&fab_subnet(s)->ports_owed, 1);
 }
 
@@ -46,20 +51,14 @@ void fab_port_end(struct seg *s, uint32_t port)
 	struct hw_port *p = hw_port(s, port);
 	uint64_t was = p ? atomic_load(&p->owed) : 0;
 
-	if (was && OWED_BY(was) == seg_lock_me(s))
+	if (was && OWED_BY(was) == me(s))
 		atomic_compare_exchange_strong(&p->owed, &was, 0);
 }
 
 /* Is the process dead that made the note? Its slot is marked dead, or is another process's now. */
 static bool is_dead(struct seg *s, uint32_t who)
 {
-	uint32_t slot = (who & 0xffff) - 1;
-	const struct seg_proc *p = seg_proc(s, slot);
-
-	if (!slot || who == seg_lock_me(s))
-		return false;
-	return !p || (p->gen & SEG_LOCK_GENS) != (who >> SEG_LOCK_GEN_SHIFT & SEG_LOCK_GENS) ||
-	       atomic_load(&p->state) == SEG_PROC_DEAD;
+	return who != me(s) && who_dead(s, who_of(who, OWED_GENS));
 }
 
 static void tell_for_the_dead(struct seg *s, struct hw_port *p, uint32_t port)
@@ -68,7 +67,7 @@ static void tell_for_the_dead(struct seg *s, struct hw_port *p, uint32_t port)
 	uint32_t what = OWED_WHAT(was);
 
 	if (!was || !is_dead(s, OWED_BY(was)) ||
-	    !atomic_compare_exchange_strong(&p->owed, &was, by(seg_lock_me(s), (uint32_t)was)))
+	    !atomic_compare_exchange_strong(&p->owed, &was, by(me(s), (uint32_t)was)))
 		return;
 	if (p->state == OWED_STATE(was))
 		what &= ~(uint32_t)FAB_CHANGED_STATE;

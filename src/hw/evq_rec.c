@@ -4,7 +4,7 @@
  * evq_push.c.
  */
 #include "hw/evq_priv.h"
-#include "segment/proc.h"
+#include "segment/who.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,8 +17,7 @@
  * process that set EVQ_GONE frees the record.
  */
 
-#define WHO_BITS 14
-#define WHO_MASK ((1u << WHO_BITS) - 1)
+#define WHO_GENS 14
 #define STATE_BITS 4
 
 static uint64_t state_word(uint32_t gen, uint32_t who, enum evq_rec_state st)
@@ -26,15 +25,19 @@ static uint64_t state_word(uint32_t gen, uint32_t who, enum evq_rec_state st)
 	return (uint64_t)gen << 32 | who << STATE_BITS | st;
 }
 
-static uint32_t who_am_i(const struct seg *s)
+static uint32_t me(const struct seg *s)
 {
-	return s->self == SEG_NONE ? 0
-				   : (s->self_gen & WHO_MASK) << WHO_BITS | (s->self & WHO_MASK);
+	return (uint32_t)who_me(s, WHO_GENS);
 }
 
-static uint32_t who_of(uint64_t state)
+static uint32_t word_of(uint64_t state)
 {
 	return (uint32_t)state >> STATE_BITS;
+}
+
+static struct who pusher(const struct seg_evrec *r)
+{
+	return who_of(word_of(atomic_load(&r->state)), WHO_GENS);
 }
 
 static bool in_state(uint64_t state, uint32_t gen, enum evq_rec_state st)
@@ -53,7 +56,8 @@ bool evq_rec_change(struct seg_evrec *r, uint32_t gen, enum evq_rec_state from,
 	uint64_t was = atomic_load(&r->state);
 
 	while (in_state(was, gen, from))
-		if (atomic_compare_exchange_weak(&r->state, &was, state_word(gen, who_of(was), to)))
+		if (atomic_compare_exchange_weak(&r->state, &was,
+						 state_word(gen, word_of(was), to)))
 			return true;
 	return false;
 }
@@ -71,23 +75,12 @@ bool evq_rec_claim(struct seg_evrec *r)
 
 bool evq_pusher_dead(const struct seg *s, const struct seg_evrec *r)
 {
-	uint32_t who = who_of(atomic_load(&r->state)), slot = who & WHO_MASK;
-	const struct seg_proc *p = slot ? seg_proc(s, slot) : NULL;
-
-	if (!slot)
-		return false;
-	return !p || (p->gen & WHO_MASK) != who >> WHO_BITS ||
-	       atomic_load(&p->state) == SEG_PROC_DEAD;
+	return who_dead(s, pusher(r));
 }
 
 bool evq_pusher_runs(struct seg *s, const struct seg_evrec *r)
 {
-	uint32_t slot = who_of(atomic_load(&r->state)) & WHO_MASK;
-	const struct seg_proc *p = slot ? seg_proc(s, slot) : NULL;
-	uint64_t ran;
-
-	return p && !evq_pusher_dead(s, r) && p->pid_ns && p->pid_ns == s->pid_ns &&
-	       seg_proc_look(s, slot, p->gen, &ran) == SEG_LOOK_RUNS;
+	return who_runs(s, pusher(r));
 }
 
 /* Free the record, even if another process is about to. */
@@ -100,8 +93,7 @@ void evq_rec_free(struct seg *s, uint64_t ref)
 	do
 		if (was >> 32 != gen || (in_state(was, gen, EVQ_GONE) && !evq_pusher_dead(s, r)))
 			return;
-	while (!atomic_compare_exchange_weak(&r->state, &was,
-					     state_word(gen, who_am_i(s), EVQ_GONE)));
+	while (!atomic_compare_exchange_weak(&r->state, &was, state_word(gen, me(s), EVQ_GONE)));
 	seg_free(s, SEG_T_EVREC, EVQ_REF_IDX(ref));
 }
 
@@ -195,7 +187,7 @@ int evq_rec_make(struct seg *s, uint32_t evq, const struct seg_evrec *from, uint
 	if (seg_alloc_begin(s, SEG_T_EVREC, &i))
 		return -ENOSPC;
 	r = seg_at(s, SEG_T_EVREC, i);
-	atomic_store(&r->state, state_word(r->gen, who_am_i(s), EVQ_MAKING));
+	atomic_store(&r->state, state_word(r->gen, me(s), EVQ_MAKING));
 	r->src = from->src;
 	r->cookie = from->cookie;
 	r->type = from->type;

@@ -644,7 +644,7 @@ static bool raise_around(struct seg *s, uint32_t n, const struct evsub_note *e,
 	uint32_t word, slot;
 	bool held = seg_lock_holder(s, &chain(s, n)->lock, &word, &slot);
 
-	if (held && seg_proc_stopped(s, slot)) {
+	if (held && who_stopped(s, seg_lock_who(word))) {
 		if (raise_beside(s, n, e, debt))
 			return true;
 		go_on_raising(s, n, walk_unlocked);

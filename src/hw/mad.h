@@ -85,7 +85,7 @@ struct mad_send { /* SEG_T_MSEND */
 } SEG_ELEM;
 
 /*
- * Contains the generation, so that no late process changes a later send. `who`: mad_who(), or 0:
+ * Contains the generation, so that no late process changes a later send. `who`: mad_me(), or 0:
  * none.
  */
 static inline uint64_t mad_send_word(uint32_t gen, uint32_t who, enum mad_send_state state)
@@ -98,18 +98,15 @@ static inline enum mad_send_state mad_send_state(uint64_t word)
 	return (enum mad_send_state)(word & 3);
 }
 
-/* A process, as its slot and some bits of the slot's generation. */
-#define MAD_WHO_BITS 14
-#define MAD_WHO_MASK ((1u << MAD_WHO_BITS) - 1)
-static inline uint32_t mad_who(uint32_t slot, uint32_t slot_gen)
+#define MAD_WHO_GENS 14
+static inline uint32_t mad_me(const struct seg *s)
 {
-	return slot == SEG_NONE ? 0
-				: (slot_gen & MAD_WHO_MASK) << MAD_WHO_BITS | (slot & MAD_WHO_MASK);
+	return (uint32_t)who_me(s, MAD_WHO_GENS);
 }
 
-static inline uint32_t mad_send_who(uint64_t word)
+static inline struct who mad_send_who(uint64_t word)
 {
-	return (uint32_t)word >> 2;
+	return who_of((uint32_t)word >> 2, MAD_WHO_GENS);
 }
 
 static inline bool mad_send_is(const struct mad_send *m, uint32_t gen, enum mad_send_state state)

@@ -68,21 +68,14 @@ struct seg_ring *adopt_user(struct seg *s, uint32_t slot, uint64_t epoch)
 	return NULL;
 }
 
-/* Check the process itself: a dead process's slot may remain, because others share its files. */
-static bool has_ended(const struct seg *s, uint32_t slot)
-{
-	const struct seg_proc *p = seg_proc(s, slot);
-
-	return !p || atomic_load(&p->state) == SEG_PROC_DEAD;
-}
-
 /* Has every thread left that began before `epoch`, the stopped ones, too? */
 static bool quiet(struct seg *s, uint64_t epoch)
 {
 	if (adopt_user(s, 0, epoch))
 		return false;
+	/* A dead process's slot may remain, because others share its files. */
 	seg_for_each_live (s, SEG_T_PROC, i)
-		if (!has_ended(s, i) && adopt_user(s, i, epoch))
+		if (!who_dead(s, who_now(s, i)) && adopt_user(s, i, epoch))
 			return false;
 	return true;
 }
@@ -120,9 +113,8 @@ static bool adopt_owner_ended(const struct seg *s, uint32_t i)
 {
 	const struct seg_adopt *a = seg_at(s, SEG_T_ADOPT, i);
 	uint32_t owner = seg_owner(s, SEG_T_ADOPT, i), gen = atomic_load(&a->slot_gen);
-	const struct seg_proc *p = owner ? seg_proc(s, owner - 1) : NULL;
 
-	return owner && (!p || atomic_load(&p->state) == SEG_PROC_DEAD || (gen && gen != p->gen));
+	return owner && who_dead(s, gen ? who_slot(owner - 1, gen) : who_now(s, owner - 1));
 }
 
 bool adopt_sweep(struct seg *s)

@@ -43,9 +43,7 @@ static bool out; /* others_out() has succeeded; until adopt_others_in() */
  */
 static bool stopped_for_good(struct seg *s, uint32_t slot, struct seg_ring *e)
 {
-	const struct seg_proc *p = seg_at(s, SEG_T_PROC, slot);
-
-	return slot && gate_shut(s, slot, p->gen, &e->gate, 0) != GATE_OPEN;
+	return slot && gate_shut(s, who_now(s, slot), &e->gate, 0) != GATE_OPEN;
 }
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns the revocation of copies. The engine calls it, also in traps, when it has waited long for a
- * thread that uses a key; calls seg_proc_look().
+ * thread that uses a key; calls who_look().
  */
 #include "segment/gate.h"
-#include "segment/proc.h"
+#include "segment/who.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -36,26 +36,25 @@ static bool take_back(struct seg_gate *g, uint32_t minds)
  * refused. The third look catches a thread that ran in between and is being stopped again: it
  * already shows the state, but its context switch is counted only when it leaves the processor.
  */
-enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g,
-			 uint32_t minds)
+enum gate_shut gate_shut(struct seg *s, struct who w, struct seg_gate *g, uint32_t minds)
 {
 	struct timespec settle = {0, SETTLE_NS};
 	uint64_t ran, again;
-	enum seg_look look = seg_proc_look(s, slot, gen, &ran);
+	enum who_look look = who_look(s, w, &ran);
 
-	if (look == SEG_LOOK_ENDED)
+	if (look == WHO_GONE)
 		return GATE_GONE;
-	if (look != SEG_LOOK_STOPPED || !take_back(g, minds))
+	if (look != WHO_STOPPED || !take_back(g, minds))
 		return GATE_OPEN;
 	for (int i = 0; i < 2; i++) {
 		if (i)
 			sys_call(SYS_nanosleep, &settle, NULL);
-		look = seg_proc_look(s, slot, gen, &again);
-		if (look == SEG_LOOK_ENDED)
+		look = who_look(s, w, &again);
+		if (look == WHO_GONE)
 			return GATE_GONE;
-		if (look != SEG_LOOK_STOPPED || again != ran)
+		if (look != WHO_STOPPED || again != ran)
 			return GATE_OPEN;
 	}
-	TRACE(LOG_MEM, "slot %u is stopped: its pending copy is revoked", slot);
+	TRACE(LOG_MEM, "slot %u is stopped: its pending copy is revoked", w.slot);
 	return GATE_SHUT;
 }

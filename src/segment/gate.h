@@ -95,6 +95,7 @@ static inline bool gate_pass(struct seg_gate *g, uint64_t to)
 }
 
 struct seg;
+struct who;
 
 enum gate_shut { GATE_OPEN, GATE_SHUT, GATE_GONE };
 enum {                       /* a revoker waits for changes of keys and memory, and: */
@@ -102,8 +103,7 @@ enum {                       /* a revoker waits for changes of keys and memory, 
        GATE_MINDS_STATE = 2, /* changes of a queue's state */
        GATE_MINDS_POOL = 4,  /* copies in adopted memory (repeated if too late) */
 };
-/* Shuts the gate of a thread of the process (slot, gen). Makes system calls. */
-enum gate_shut gate_shut(struct seg *s, uint32_t slot, uint32_t gen, struct seg_gate *g,
-			 uint32_t minds);
+/* Shuts the gate of a thread of that process. Makes system calls. */
+enum gate_shut gate_shut(struct seg *s, struct who w, struct seg_gate *g, uint32_t minds);
 
 #endif

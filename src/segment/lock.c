@@ -25,12 +25,8 @@
 #define LOCK_ORDER SEG_LOCK_ORDER
 #define LOCK_BITS (LOCK_WAITERS | LOCK_ORDER)
 #define LOCK_TAG SEG_LOCK_TAG
-#define LOCK_TAG_SHIFT 16
+#define LOCK_TAG_SHIFT 23
 #define LOCK_OWNER(word) ((word)&SEG_LOCK_OWNER)
-#define LOCK_SLOT(word) (((word) & ((1u << LOCK_SLOT_BITS) - 1)) - 1)
-#define LOCK_SLOT_BITS 16
-#define LOCK_GEN_SHIFT SEG_LOCK_GEN_SHIFT
-#define LOCK_GENS SEG_LOCK_GENS
 
 #define SPINS 200
 #define SLICE_NS NSEC_PER_MSEC
@@ -45,6 +41,9 @@
 #define SLEEPS_OVERTAKEN 2u
 
 #define TURN_SHIFT SEG_LOCK_TURN_SHIFT
+static_assert(SEG_LOCK_OWNER == (2u << WHO_BITS(SEG_LOCK_GENS)) - 1 &&
+		      SEG_LOCK_TAG >> LOCK_TAG_SHIFT == 0x7f,
+	      "the owner ends where the tag begins");
 static_assert(sizeof(struct seg_lock) == 8 && offsetof(struct seg_lock, word) == 0 &&
 		      offsetof(struct seg_lock, inherited) * 8 == TURN_SHIFT &&
 		      __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -58,21 +57,6 @@ static inline bool swap_word(struct seg_lock *l, uint64_t *was, uint32_t word, u
 		      (uint64_t)turn << TURN_SHIFT | word;
 
 	return __atomic_compare_exchange_n((uint64_t *)l, was, to, false, order, __ATOMIC_RELAXED);
-}
-
-/* `ask`: also examine the process itself, which costs system calls. */
-static bool owner_gone(struct seg *s, uint32_t word, bool ask)
-{
-	uint32_t slot = LOCK_SLOT(word);
-	const struct seg_proc *p;
-
-	if (!slot) /* an owner without a slot */
-		return false;
-	p = seg_proc(s, slot);
-	if (!p || (p->gen & LOCK_GENS) != (word >> LOCK_GEN_SHIFT & LOCK_GENS) ||
-	    atomic_load_explicit(&p->state, memory_order_acquire) == SEG_PROC_DEAD)
-		return true;
-	return ask && seg_proc_gone(s, slot, p->gen);
 }
 
 /* Replaces the owner in the word by this process; keeps the bits about sleepers. */
@@ -94,7 +78,7 @@ static bool inherit(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *
 {
 	if (!replace(s, l, word, UINT32_MAX, turn))
 		return false;
-	TRACE(LOG_LINK, "lock of dead slot %u taken over", LOCK_SLOT(word));
+	TRACE(LOG_LINK, "lock of dead slot %u taken over", seg_lock_who(word).slot);
 	return true;
 }
 
@@ -157,7 +141,7 @@ static bool lock_look(struct seg *s, struct seg_lock *l, struct waiter *w, uint3
 	w->looked = w->now;
 	w->seen_passed = passed;
 	/* If the supervisor has noticed the death, the check is free. */
-	if (LOCK_OWNER(word) && owner_gone(s, word, false))
+	if (LOCK_OWNER(word) && who_dead(s, seg_lock_who(word)))
 		return true;
 	if (was == ms || !atomic_compare_exchange_strong(&l->looked, &was, ms)) {
 		sleep_longer(w);
@@ -165,7 +149,7 @@ static bool lock_look(struct seg *s, struct seg_lock *l, struct waiter *w, uint3
 	}
 	if (!moved)
 		w->slice = SLICE_NS;
-	return LOCK_OWNER(word) && owner_gone(s, word, true);
+	return LOCK_OWNER(word) && who_gone(s, seg_lock_who(word));
 }
 
 /* Has the caller waited long enough for the owner that `word` names? */
@@ -182,7 +166,7 @@ static bool expired(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_
 	if (w->now - w->since < w->timeout)
 		return false;
 	/* Wait for an owner that runs, or that waits for a processor among a thousand others. */
-	if (w->now - w->since >= w->most || (!moved && seg_proc_stopped(s, LOCK_SLOT(word))))
+	if (w->now - w->since >= w->most || (!moved && who_stopped(s, seg_lock_who(word))))
 		return true;
 	if (!w->patient) {
 		w->passed = passed;
@@ -194,7 +178,7 @@ static bool expired(struct seg *s, struct seg_lock *l, struct waiter *w, uint32_
 /* A short wait may have left every check to other waiters. */
 static int give_up(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *turn)
 {
-	return LOCK_OWNER(word) && owner_gone(s, word, true) && inherit(s, l, word, turn)
+	return LOCK_OWNER(word) && who_gone(s, seg_lock_who(word)) && inherit(s, l, word, turn)
 		       ? SEG_LOCK_INHERITED
 		       : -ETIMEDOUT;
 }
@@ -295,7 +279,7 @@ int seg_trylock_turn(struct seg *s, struct seg_lock *l, uint16_t *turn)
 		if (swap_word(l, &all, seg_lock_me(s) | (uint32_t)all, *turn, __ATOMIC_ACQUIRE))
 			return 0;
 	}
-	if ((uint32_t)all != seg_lock_me(s) && owner_gone(s, (uint32_t)all, false) &&
+	if ((uint32_t)all != seg_lock_me(s) && who_dead(s, seg_lock_who((uint32_t)all)) &&
 	    inherit(s, l, (uint32_t)all, turn))
 		return SEG_LOCK_INHERITED;
 	return -EBUSY;
@@ -391,8 +375,8 @@ bool seg_lock_holder(struct seg *s, struct seg_lock *l, uint32_t *word, uint32_t
 	uint32_t was = atomic_load(&l->word);
 
 	do {
-		*slot = LOCK_SLOT(was);
-		if (!LOCK_OWNER(was) || !*slot || LOCK_OWNER(was) == seg_lock_me(s))
+		*slot = seg_lock_who(was).slot;
+		if (!LOCK_OWNER(was) || *slot == WHO_NOBODY || LOCK_OWNER(was) == seg_lock_me(s))
 			return false;
 		*word = LOCK_OWNER(was) | next_tag(was);
 	} while (!atomic_compare_exchange_weak(&l->word, &was, *word | (was & LOCK_BITS)));
@@ -403,7 +387,7 @@ bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *
 {
 	if (!replace(s, l, word, ~LOCK_BITS, turn))
 		return false;
-	TRACE(LOG_LINK, "lock of stopped slot %u taken over", LOCK_SLOT(word));
+	TRACE(LOG_LINK, "lock of stopped slot %u taken over", seg_lock_who(word).slot);
 	return true;
 }
 
@@ -411,13 +395,12 @@ bool seg_lock_orphaned(struct seg *s, struct seg_lock *l)
 {
 	uint32_t w = atomic_load(&l->word);
 
-	return LOCK_OWNER(w) && LOCK_OWNER(w) != seg_lock_me(s) && owner_gone(s, w, true);
+	return LOCK_OWNER(w) && LOCK_OWNER(w) != seg_lock_me(s) && who_gone(s, seg_lock_who(w));
 }
 
 bool seg_lock_stopped(struct seg *s, const struct seg_lock *l)
 {
 	uint32_t w = atomic_load(&l->word);
 
-	return LOCK_OWNER(w) && LOCK_OWNER(w) != seg_lock_me(s) &&
-	       seg_proc_stopped(s, LOCK_SLOT(w));
+	return LOCK_OWNER(w) && LOCK_OWNER(w) != seg_lock_me(s) && who_stopped(s, seg_lock_who(w));
 }

@@ -2,10 +2,10 @@
 /*
  * Locks in the segment: shared by processes, robust, always taken with a deadline (DESIGN.md 5).
  *
- * The word is 0, or the owner's memory slot + 1 (16 bits), the low 7 bits of that slot's
- * generation, 7 bits of seg_lock_holder(), a "waiters" bit and an "in order" bit; waiters sleep on
- * it with futex(2). Waiters check whether the owner's slot is still that process; when it is dead,
- * one of them inherits the lock and is told so. Inside one process a lock is not recursive.
+ * The word is 0, or has its lowest bit set, then who owns it (who.h), 7 bits of seg_lock_holder(),
+ * an "in order" bit and a "waiters" bit; waiters sleep on it with futex(2). Waiters check whether
+ * the owner's slot is still that process; when it is dead, one of them inherits the lock and is
+ * told so. Inside one process a lock is not recursive.
  *
  * A process without a slot (a supervisor before it registers itself) locks as slot 0, which is
  * never dead. A zeroed lock is free.
@@ -17,6 +17,7 @@
 #define SOFTHCA_SEGMENT_LOCK_H
 
 #include "segment/seg.h"
+#include "segment/who.h"
 
 struct seg_lock { /* also one word of 8 bytes, so that owner and turn change in one step */
 	_Alignas(8) _Atomic uint32_t word;
@@ -26,11 +27,10 @@ struct seg_lock { /* also one word of 8 bytes, so that owner and turn change in 
 };
 
 #define SEG_LOCK_WAITERS UINT32_C(0x80000000)
-#define SEG_LOCK_ORDER UINT32_C(0x00800000)
-#define SEG_LOCK_TAG UINT32_C(0x007f0000) /* identifies a take-over; lasts for one hold */
+#define SEG_LOCK_ORDER UINT32_C(0x40000000)
+#define SEG_LOCK_TAG UINT32_C(0x3f800000) /* identifies a take-over; lasts for one hold */
 #define SEG_LOCK_OWNER (~(SEG_LOCK_WAITERS | SEG_LOCK_ORDER | SEG_LOCK_TAG))
-#define SEG_LOCK_GEN_SHIFT 24
-#define SEG_LOCK_GENS 0x7fu
+#define SEG_LOCK_GENS 8 /* bits of the owner's generation */
 #define SEG_LOCK_TURN_SHIFT 32
 
 static inline uint64_t seg_lock_whole(const struct seg_lock *l)
@@ -46,9 +46,13 @@ static inline uint16_t seg_lock_turn_of(uint64_t whole)
 /* This process as owner. */
 static inline uint32_t seg_lock_me(const struct seg *s)
 {
-	if (__builtin_expect(s->self == SEG_NONE, 0))
-		return 1;
-	return (s->self_gen & SEG_LOCK_GENS) << SEG_LOCK_GEN_SHIFT | (s->self + 1);
+	return (uint32_t)who_me(s, SEG_LOCK_GENS) << 1 | 1;
+}
+
+/* The owner in a lock's word. */
+static inline struct who seg_lock_who(uint32_t word)
+{
+	return who_of((word & SEG_LOCK_OWNER) >> 1, SEG_LOCK_GENS);
 }
 
 /*
@@ -106,8 +110,8 @@ static inline bool seg_lock_has_turn(const struct seg *s, const struct seg_lock 
 bool seg_lock_keep(struct seg *s, struct seg_lock *l, uint16_t turn);
 void seg_unlock_turn(struct seg *s, struct seg_lock *l, uint16_t turn);
 /*
- * Is its holder dead, or stopped as in seg_proc_stopped()? Makes system calls when the lock is
- * held: not for a hot path.
+ * Is its holder dead, or stopped as in who_stopped()? Makes system calls when the lock is held: not
+ * for a hot path.
  */
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l);
 bool seg_lock_stopped(struct seg *s, const struct seg_lock *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Checks the threads of other processes in /proc: may one run, or are all stopped? Called in traps:
+ * Reads what /proc says of other processes: may a thread run, or are all stopped? Called in traps:
  * raw system calls, no allocation.
  */
 #include "segment/look.h"
@@ -175,17 +175,117 @@ int look_threads(struct seg *s, uint32_t pid, bool (*each)(const char *thread, v
 	return n < 0 ? (int)n : 0;
 }
 
-enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t *ran)
+bool look_all_stopped(struct seg *s, uint32_t pid, uint64_t *ran)
 {
-	const struct seg_proc *p = seg_proc(s, slot);
 	struct look l = {.s = s};
+	int r = look_threads(s, pid, look_stopped_thread, &l);
+
+	*ran = l.counts;
+	return !r && !l.running && l.stopped;
+}
+
+/* The n-th number after the command name (field 3 is the state letter, so 4 is the first). */
+static uint64_t stat_field(const char *after_comm, unsigned int field)
+{
+	const char *p = after_comm;
+	uint64_t v = 0;
+
+	for (unsigned int i = 3; i < field && *p; i++) {
+		while (*p && *p != ' ')
+			p++;
+		while (*p == ' ')
+			p++;
+	}
+	for (; *p >= '0' && *p <= '9'; p++)
+		v = v * 10 + (uint64_t)(*p - '0');
+	return v;
+}
+
+/*
+ * Field 9 of the file is task_struct.flags (fs/proc/array.c, do_task_stat()). PF_EXITING is set by
+ * exit_signals() at the start of do_exit(), before exit_mm() takes the memory away. A thread that
+ * writes a core dump, or waits for the end of one, comes to do_exit() next.
+ */
+#define PF_EXITING 0x4u
+#define PF_POSTCOREDUMP 0x8u
+#define PF_DUMPCORE 0x200u
+
+static int read_stat(struct seg *s, const char *path, struct look_stat *f)
+{
+	char buf[1024];
+	const char *p;
+	int fd = look_open(s, path, O_RDONLY);
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = sys_read(fd, buf, sizeof(buf) - 1);
+	look_close(s, fd);
+	if (n <= 0)
+		return n ? (int)n : -EIO;
+	buf[n] = '\0';
+	/* The command name may contain any character, also a parenthesis. */
+	p = strrchr(buf, ')');
+	if (!p || p[1] != ' ')
+		return -EIO;
+	p += 2;
+	f->state = *p;
+	f->ends = *p == 'X' || *p == 'Z' ||
+		  (stat_field(p, 9) & (PF_EXITING | PF_POSTCOREDUMP | PF_DUMPCORE));
+	f->threads = stat_field(p, 20);
+	f->start = stat_field(p, 22);
+	return 0;
+}
+
+int look_stat(struct seg *s, uint32_t pid, struct look_stat *f)
+{
+	char path[64];
+
+	fmt(path, sizeof(path), "/proc/%u/stat", pid);
+	return read_stat(s, path, f);
+}
+
+struct rest {
+	struct seg *s;
+	bool found;
+};
+
+static bool goes_on(const char *thread, void *arg)
+{
+	char path[64];
+	struct look_stat f;
+	struct rest *rest = arg;
 	int r;
 
-	if (!p || seg_proc_gone(s, slot, gen))
-		return SEG_LOOK_ENDED;
-	if (slot == s->self || !p->pid_ns || p->pid_ns != s->pid_ns)
-		return SEG_LOOK_RUNS;
-	r = look_threads(s, p->pid, look_stopped_thread, &l);
-	*ran = l.counts;
-	return !r && !l.running && l.stopped ? SEG_LOOK_STOPPED : SEG_LOOK_RUNS;
+	fmt(path, sizeof(path), "%s/stat", thread);
+	r = read_stat(rest->s, path, &f);
+	rest->found = r ? r != -ENOENT && r != -ESRCH : !f.ends;
+	return !rest->found;
+}
+
+/*
+ * Does a thread continue after the leader of its process has ended? Such a leader has called
+ * pthread_exit(), or the whole process is being killed and other threads are slower. < 0: unknown.
+ */
+static int others_go_on(struct seg *s, uint32_t pid)
+{
+	struct rest rest = {.s = s};
+	int r = look_threads(s, pid, goes_on, &rest);
+
+	if (r)
+		return r == -ENOENT || r == -ESRCH ? 0 : r;
+	return rest.found;
+}
+
+int look_start_time(struct seg *s, uint32_t pid, uint64_t *start)
+{
+	struct look_stat f;
+	int r = look_stat(s, pid, &f);
+
+	if (r)
+		return r;
+	if (f.ends && (f.threads <= 1 || !others_go_on(s, pid)))
+		return -ESRCH;
+	*start = f.start;
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The threads of another process, in /proc. Shared by look.c and proc.c. */
+/* Other processes, as /proc shows them. For who.c and proc.c. */
 #ifndef SOFTHCA_SEGMENT_LOOK_H
 #define SOFTHCA_SEGMENT_LOOK_H
 
@@ -25,5 +25,24 @@ void look_end(struct seg *s);
  */
 int look_threads(struct seg *s, uint32_t pid, bool (*each)(const char *thread, void *arg),
 		 void *arg);
+/*
+ * Is each thread stopped by a signal or a tracer, outside of system calls? *ran: the same in two
+ * calls if no thread has run between them.
+ */
+bool look_all_stopped(struct seg *s, uint32_t pid, uint64_t *ran);
+
+/* The content of the stat file of a process or thread. */
+struct look_stat {
+	char state;
+	bool ends; /* it executes no further instruction of its program */
+	uint64_t threads, start;
+};
+/* That of a process's first thread. 0 or -errno. */
+int look_stat(struct seg *s, uint32_t pid, struct look_stat *f);
+/*
+ * 0 and *start; -ESRCH: only its zombie is left, or it is dying and no thread runs any more;
+ * -ENOENT: not there or hidden (hidepid); -EIO.
+ */
+int look_start_time(struct seg *s, uint32_t pid, uint64_t *start);
 
 #endif

@@ -27,7 +27,7 @@ static bool first_time(struct seg *s, uint32_t what)
 
 static uint64_t who(struct mem_slot m)
 {
-	return SEG_MEMFD_WHO(SEG_MEMFD_KEY(m.slot, m.gen, -1));
+	return who_word(m.slot, m.gen, 32);
 }
 
 /* An entry that stays open until release(); or NULL. */
@@ -59,12 +59,8 @@ static void release(struct seg_memfd *e)
 static void evict(struct seg *s, struct seg_memfd *e, bool any)
 {
 	uint64_t key = atomic_load(&e->key);
-	uint32_t slot = (uint32_t)SEG_MEMFD_WHO(key) & 0x7fff;
-	const struct seg_proc *p = seg_proc(s, slot);
 
-	if (!key || key == KEY_CLOSING ||
-	    (!any && p && p->gen == (uint32_t)(key >> 32) &&
-	     atomic_load(&p->state) != SEG_PROC_DEAD))
+	if (!key || key == KEY_CLOSING || (!any && !who_dead(s, who_of(SEG_MEMFD_WHO(key), 32))))
 		return;
 	if (!atomic_compare_exchange_strong(&e->key, &key, KEY_CLOSING))
 		return;
@@ -178,7 +174,7 @@ int memfd_refused(struct seg *s, struct mem_slot m, int err, const struct mem_jo
 	struct seg_proc *p = seg_proc(s, m.slot);
 	int r;
 
-	if (seg_proc_gone(s, m.slot, m.gen))
+	if (who_gone(s, who_slot(m.slot, m.gen)))
 		return -ESRCH;
 	r = memfd_copy(s, m, j);
 	if (r != -ENOENT)
@@ -224,7 +220,8 @@ static bool memfd_answered(struct seg *s, struct mem_slot m, int fd)
 static bool memfd_fetch(struct seg *s, uint64_t want, uint64_t wait_ns)
 {
 	struct seg_memget *g = &s->memget;
-	struct mem_slot m = {(uint32_t)SEG_MEMFD_WHO(want) & 0x7fff, (uint32_t)(want >> 32)};
+	struct who whose = who_of(SEG_MEMFD_WHO(want), 32);
+	struct mem_slot m = {whose.slot, whose.gen};
 	int r;
 
 	if (g->sock && g->asked != want) { /* the descriptor being fetched is not wanted any more */
@@ -273,7 +270,7 @@ bool mem_fetch_stopped(struct seg *s, struct mem_slot m)
 		const struct seg_proc *p = seg_at(s, SEG_T_PROC, i);
 
 		if (p->host == SEG_NONE && p->pid == s->hdr->supervisor_pid)
-			return seg_proc_stopped(s, i);
+			return who_stopped(s, who_now(s, i));
 	}
 	return true;
 }

@@ -188,32 +188,8 @@ static inline bool seg_down(const struct seg *s)
 	       (p && atomic_load_explicit(&p->removed, memory_order_relaxed));
 }
 
-/*
- * Is (slot, gen) gone for good: exited, killed or replaced by exec? Checks the slot and, in the
- * same PID namespace, the process itself, so it works when the supervisor is slow or dead. If true,
- * no thread of the process is left in a system call that copies. Makes system calls: not for a hot
- * path.
- */
-bool seg_proc_gone(struct seg *s, uint32_t slot, uint32_t gen);
-/*
- * Is the process of the slot certainly stopped (SIGSTOP, a debugger)? False when that is unknown
- * (another PID namespace, a hidden /proc, a frozen container): callers take locks away from a
- * stopped holder, which a running one would not survive, and wait a limited time for others.
- */
-bool seg_proc_stopped(struct seg *s, uint32_t slot);
 /* Field 22 of /proc/<pid>/stat, or 0 when there is no such process (or only its zombie). */
 uint64_t seg_proc_start_time(uint32_t pid);
-
-enum seg_look {
-	SEG_LOOK_RUNS,    /* some thread may run, or the threads cannot be seen */
-	SEG_LOOK_STOPPED, /* each is stopped by a signal or a tracer, outside of system calls */
-	SEG_LOOK_ENDED,   /* seg_proc_gone() */
-};
-/*
- * What can the threads of (slot, gen) still do? *ran (of STOPPED): if two looks return the same
- * value, no thread has run between them. About ten system calls.
- */
-enum seg_look seg_proc_look(struct seg *s, uint32_t slot, uint32_t gen, uint64_t *ran);
 
 /*
  * Around an exec of the process of slot p: from begin on no process accesses its memory, and begin

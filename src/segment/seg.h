@@ -159,7 +159,7 @@ struct seg_hdr {
 
 /* A mem descriptor of another process, kept because process_vm_* refuses that process (mem.c). */
 struct seg_memfd {
-	_Atomic uint64_t key; /* gen << 32 | slot << 17 | fd + 1; 0 empty */
+	_Atomic uint64_t key; /* SEG_MEMFD_KEY(); 0 empty */
 	_Atomic uint32_t users;
 };
 #define SEG_MEMFDS 32
@@ -280,8 +280,9 @@ static inline void *seg_at(const struct seg *s, enum seg_table_id t, uint32_t id
 	return e;
 }
 
-/* A claiming word: 2 in the top bits, the claimer's generation (16 bits) and memory slot (14). */
+/* A claiming word: 2 in the top bits, then who claims (who.h). */
 #define SEG_CLAIMING UINT32_C(0x80000000)
+#define SEG_CLAIM_GENS 16
 static inline bool seg_is_claiming(uint32_t word)
 {
 	return word >> 30 == SEG_CLAIMING >> 30;

@@ -21,10 +21,7 @@ static bool hung_up(const struct link *l)
 /* Is the slot still this process's? The supervisor may have ended the connection and reused it. */
 static bool is_ours(const struct link *l)
 {
-	const struct seg_proc *p = seg_proc(l->seg, l->slot);
-
-	return p && p->gen == l->gen &&
-	       atomic_load_explicit(&p->state, memory_order_acquire) != SEG_PROC_DEAD;
+	return !who_dead(l->seg, who_slot(l->slot, l->gen));
 }
 
 uint64_t slot_bell_id(int bell)

@@ -9,7 +9,7 @@
  * element.
  */
 #include "segment/table.h"
-#include "segment/proc.h"
+#include "segment/who.h"
 #include "util/bits.h"
 
 #include <errno.h>
@@ -21,8 +21,6 @@
  * and a stopped process the last 8 bits of the generation.
  */
 #define WINDOW_REMEMBERED 16384u
-#define CLAIM_SLOTS 0x3fffu
-#define CLAIM_GENS 0xffffu
 
 static _Atomic uint32_t *used_word(const struct seg *s, enum seg_table_id t, uint32_t idx)
 {
@@ -36,21 +34,13 @@ static uint32_t window_min(enum seg_table_id t)
 
 static uint32_t claiming_word(const struct seg *s)
 {
-	uint32_t slot = s->self == SEG_NONE ? 0 : s->self & CLAIM_SLOTS;
-
-	return SEG_CLAIMING | (slot ? (s->self_gen & CLAIM_GENS) << 14 | slot : 0);
+	return SEG_CLAIMING | (uint32_t)who_me(s, SEG_CLAIM_GENS);
 }
 
-/* Has the process that was claiming an element died? Slot 0: unknown; the claim stays. */
+/* Has the process that was claiming an element died? The claim of one without a slot stays. */
 static bool claim_is_stale(struct seg *s, uint32_t word)
 {
-	uint32_t slot = word & CLAIM_SLOTS;
-	const struct seg_proc *p = seg_proc(s, slot);
-
-	if (!slot)
-		return false;
-	return !p || (p->gen & CLAIM_GENS) != (word >> 14 & CLAIM_GENS) ||
-	       seg_proc_gone(s, slot, p->gen);
+	return who_gone(s, who_of(word & ~SEG_CLAIMING, SEG_CLAIM_GENS));
 }
 
 static void count_up(struct seg *s, enum seg_table_id t, uint32_t idx)

@@ -3,17 +3,16 @@
 #ifndef SOFTHCA_SEGMENT_TABLE_H
 #define SOFTHCA_SEGMENT_TABLE_H
 
-#include "segment/seg.h"
+#include "segment/who.h"
 
 /* Owner words are counted in blocks of a page, so that searches skip full and empty ones. */
 #define SEG_BLOCK 1024u
 #define SEG_BLOCKS(capacity) (((capacity) + SEG_BLOCK - 1) / SEG_BLOCK)
 
 /* seg_memfd.key */
-#define SEG_MEMFD_KEY(slot, gen, fd) \
-	((uint64_t)(gen) << 32 | (uint64_t)(slot) << 17 | (uint64_t)((fd) + 1))
+#define SEG_MEMFD_KEY(slot, gen, fd) (who_word(slot, gen, 32) << 17 | (uint64_t)((fd) + 1))
 #define SEG_MEMFD_FD(key) ((int)((key)&0x1ffff) - 1)
-#define SEG_MEMFD_WHO(key) ((key) >> 17)
+#define SEG_MEMFD_WHO(key) ((key) >> 17) /* a word of who.h with 32 bits of the generation */
 
 /* The inode of this process's PID namespace; 0 if /proc does not show it. */
 uint64_t seg_pid_ns(void);

@@ -12,15 +12,15 @@
 static uint64_t sim_now(void);
 static int sim_wait(_Atomic uint32_t *word, uint32_t seen, uint64_t end_ns, uint32_t bits);
 static int sim_wake(_Atomic uint32_t *word, int n, uint32_t bits);
-static bool sim_gone(struct seg *s, uint32_t slot, uint32_t gen);
-static bool sim_stopped(struct seg *s, uint32_t slot);
+static bool sim_gone(struct seg *s, struct who w);
+static bool sim_stopped(struct seg *s, struct who w);
 
 #define clock_now_ns sim_now
 #define sys_futex_wait_until sim_wait
 #define sys_futex_wake_bits sim_wake
 #define sys_futex_wake(word, n) sim_wake(word, n, UINT32_MAX)
-#define seg_proc_gone sim_gone
-#define seg_proc_stopped sim_stopped
+#define who_gone sim_gone
+#define who_stopped sim_stopped
 #include "segment/lock.c"
 
 #define MOST 1000
@@ -107,12 +107,12 @@ static int sim_wake(_Atomic uint32_t *word, int n, uint32_t bits)
 	return woken;
 }
 
-static bool sim_gone(struct seg *s, uint32_t slot, uint32_t gen)
+static bool sim_gone(struct seg *s, struct who w)
 {
 	return sim.is_dead;
 }
 
-static bool sim_stopped(struct seg *s, uint32_t slot)
+static bool sim_stopped(struct seg *s, struct who w)
 {
 	return false;
 }

@@ -120,41 +120,42 @@ static void who_can_be_shut_out(void **state)
 	m = w->g.child;
 	g = test_gate_of(s, m.slot);
 	gate_reset(g);
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_OWN), GATE_OPEN);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, GATE_MINDS_OWN), GATE_OPEN);
 	assert_int_equal(gate_word(g), 0);
-	assert_int_equal(gate_shut(s, s->self, s->self_gen, g, GATE_MINDS_OWN), GATE_OPEN);
+	assert_int_equal(gate_shut(s, who_slot(s->self, s->self_gen), g, GATE_MINDS_OWN),
+			 GATE_OPEN);
 	stop_and_wait(c.pid);
-	assert_int_equal(seg_proc_look(s, m.slot, m.gen, &ran), SEG_LOOK_STOPPED);
-	assert_int_equal(seg_proc_look(s, m.slot, m.gen, &again), SEG_LOOK_STOPPED);
+	assert_int_equal(who_look(s, who_slot(m.slot, m.gen), &ran), WHO_STOPPED);
+	assert_int_equal(who_look(s, who_slot(m.slot, m.gen), &again), WHO_STOPPED);
 	assert_int_equal(ran, again);
 	assert_true(gate_pass(g, GATE_OWN));
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_OWN), GATE_OPEN);
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, 0), GATE_SHUT);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, GATE_MINDS_OWN), GATE_OPEN);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, 0), GATE_SHUT);
 	assert_false(gate_pass(g, 5));
 	gate_reset(g);
 	assert_true(gate_pass(g, GATE_BUSY));
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, 0), GATE_OPEN);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, 0), GATE_OPEN);
 	gate_reset(g);
 	/*
 	 * In GATE_STATE, a revoker that minds changes of state has to wait. One that does not mind
 	 * them shuts the gate, which stays shut after gate_state_end().
 	 */
 	assert_true(gate_pass(g, GATE_STATE));
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_STATE), GATE_OPEN);
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_OWN), GATE_SHUT);
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_STATE), GATE_OPEN);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, GATE_MINDS_STATE), GATE_OPEN);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, GATE_MINDS_OWN), GATE_SHUT);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, GATE_MINDS_STATE), GATE_OPEN);
 	gate_state_end(g);
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_STATE), GATE_SHUT);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, GATE_MINDS_STATE), GATE_SHUT);
 	assert_false(gate_pass(g, 5));
 	gate_reset(g);
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_OWN), GATE_SHUT);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, GATE_MINDS_OWN), GATE_SHUT);
 	kill(c.pid, SIGKILL);
 	waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
 	gate_reset(g);
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_OWN), GATE_GONE);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, GATE_MINDS_OWN), GATE_GONE);
 	test_reap(&c);
-	assert_int_equal(gate_shut(s, m.slot, m.gen, g, GATE_MINDS_OWN), GATE_GONE);
-	assert_int_equal(gate_shut(s, m.slot, m.gen + 1, g, GATE_MINDS_OWN), GATE_GONE);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen), g, GATE_MINDS_OWN), GATE_GONE);
+	assert_int_equal(gate_shut(s, who_slot(m.slot, m.gen + 1), g, GATE_MINDS_OWN), GATE_GONE);
 	world_free(w);
 }
 

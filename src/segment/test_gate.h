@@ -40,8 +40,8 @@ static inline void test_shut(struct seg *s, const struct test_gated *w, uint32_t
 	enum gate_shut r;
 
 	do
-		r = gate_shut(s, w->child.slot, w->child.gen, test_gate_of(s, w->child.slot),
-			      minds);
+		r = gate_shut(s, who_slot(w->child.slot, w->child.gen),
+			      test_gate_of(s, w->child.slot), minds);
 	while (r == GATE_OPEN && clock_now_ns() < end);
 	assert_int_equal(r, GATE_SHUT);
 }

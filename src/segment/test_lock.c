@@ -21,7 +21,7 @@ static struct shared *shared(struct seg *s)
 
 static uint32_t owner_slot(const struct shared *sh)
 {
-	return (sh->lock.word & 0xffff) - 1;
+	return seg_lock_who(sh->lock.word).slot;
 }
 
 static void lock_and_unlock(void **state)
@@ -504,20 +504,20 @@ static void liveness_of_processes(void **state)
 	p = seg_proc(s, slot);
 	gen = p->gen;
 	assert_true(is_live(s, slot, gen));
-	assert_false(seg_proc_gone(s, slot, gen));
+	assert_false(who_gone(s, who_slot(slot, gen)));
 	assert_false(is_live(s, slot, gen + 1));
-	assert_true(seg_proc_gone(s, slot, gen + 1));
+	assert_true(who_gone(s, who_slot(slot, gen + 1)));
 	p->start_time++; /* another process with that pid */
-	assert_true(seg_proc_gone(s, slot, gen));
+	assert_true(who_gone(s, who_slot(slot, gen)));
 	p->start_time--;
 	p->pid_ns++; /* another namespace: the pid has no meaning here */
 	signal_and_see(&c, SIGKILL);
 	assert_int_equal(seg_proc_start_time(p->pid), 0);
-	assert_false(seg_proc_gone(s, slot, gen));
+	assert_false(who_gone(s, who_slot(slot, gen)));
 	p->pid_ns--;
-	assert_true(seg_proc_gone(s, slot, gen));
+	assert_true(who_gone(s, who_slot(slot, gen)));
 	test_reap(&c);
-	assert_true(seg_proc_gone(s, slot, gen));
+	assert_true(who_gone(s, who_slot(slot, gen)));
 }
 
 static void exec_puts_memory_off_limits(void **state)

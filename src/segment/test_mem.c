@@ -576,15 +576,15 @@ static void a_process_without_its_first_thread_is_not_gone(void **state)
 		r = mem_read(s, p->m, (uint64_t)(uintptr_t)p->page, &b, 1);
 	while (!r);
 	assert_int_equal(r, -ETIMEDOUT);
-	assert_false(seg_proc_gone(s, p->m.slot, p->m.gen));
-	assert_false(seg_proc_stopped(s, p->m.slot));
+	assert_false(who_gone(s, who_slot(p->m.slot, p->m.gen)));
+	assert_false(who_stopped(s, who_slot(p->m.slot, p->m.gen)));
 	kill(c.pid, SIGSTOP);
-	while (seg_proc_look(s, p->m.slot, p->m.gen, &ran) != SEG_LOOK_STOPPED)
+	while (who_look(s, who_slot(p->m.slot, p->m.gen), &ran) != WHO_STOPPED)
 		usleep(1000);
-	assert_true(seg_proc_stopped(s, p->m.slot));
+	assert_true(who_stopped(s, who_slot(p->m.slot, p->m.gen)));
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
-	assert_true(seg_proc_gone(s, p->m.slot, p->m.gen));
+	assert_true(who_gone(s, who_slot(p->m.slot, p->m.gen)));
 	s->memget.want = 0;
 	peer_end(p);
 }
@@ -619,17 +619,17 @@ static void what_is_not_seen_is_not_stopped(void **state)
 	look_end(s); /* the spare descriptor has to be below the new limit, too */
 	look_begin(s);
 	descriptors(true);
-	assert_false(seg_proc_stopped(s, p->m.slot));
+	assert_false(who_stopped(s, who_slot(p->m.slot, p->m.gen)));
 	descriptors(false);
 	kill(c.pid, SIGSTOP);
 	assert_int_equal(waitpid(c.pid, &status, WUNTRACED), c.pid);
-	assert_true(seg_proc_stopped(s, p->m.slot));
+	assert_true(who_stopped(s, who_slot(p->m.slot, p->m.gen)));
 	descriptors(true);
-	assert_true(seg_proc_stopped(s, p->m.slot));
-	assert_int_equal(seg_proc_look(s, p->m.slot, p->m.gen, &ran), SEG_LOOK_STOPPED);
+	assert_true(who_stopped(s, who_slot(p->m.slot, p->m.gen)));
+	assert_int_equal(who_look(s, who_slot(p->m.slot, p->m.gen), &ran), WHO_STOPPED);
 	descriptors(false);
 	proc->pid_ns++;
-	assert_false(seg_proc_stopped(s, p->m.slot));
+	assert_false(who_stopped(s, who_slot(p->m.slot, p->m.gen)));
 	setrlimit(RLIMIT_NOFILE, &was);
 	kill(c.pid, SIGKILL);
 	test_reap(&c);
@@ -657,7 +657,7 @@ static void an_exiting_process_is_gone(void **state)
 		while (!r);
 		assert_int_equal(r, -ESRCH);
 		waitid(P_PID, (id_t)c.pid, &si, WEXITED | WNOWAIT);
-		assert_true(seg_proc_gone(s, p->m.slot, p->m.gen));
+		assert_true(who_gone(s, who_slot(p->m.slot, p->m.gen)));
 		test_reap(&c);
 	}
 	peer_end(p);

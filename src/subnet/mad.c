@@ -9,7 +9,6 @@
 #include <string.h>
 #include "hw/port.h"
 #include "segment/lock.h"
-#include "segment/proc.h"
 #include "util/point.h"
 
 static const struct fab_mad_row *fab_mad_find(const struct fab_mad_row *r, uint64_t attr_id)
@@ -28,7 +27,7 @@ static bool fab_mad_take_over(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
 	uint32_t word, slot;
 
-	return seg_lock_holder(s, l, &word, &slot) && seg_proc_stopped(s, slot) &&
+	return seg_lock_holder(s, l, &word, &slot) && who_stopped(s, seg_lock_who(word)) &&
 	       seg_lock_steal(s, l, word, turn);
 }
 

@@ -203,7 +203,7 @@ enum { FREE, CLAIMED, HELD };
 
 static bool claims(struct seg *s, const struct mad_agent *a)
 {
-	return atomic_load(&a->claims) && !seg_proc_gone(s, a->claimer, a->claimer_gen);
+	return atomic_load(&a->claims) && !who_gone(s, who_slot(a->claimer, a->claimer_gen));
 }
 
 /* Does another agent have or claim the methods that `idx` claims? *other: its index. */
@@ -304,7 +304,7 @@ static bool is_free(const struct umad_file *f, uint32_t id, uint32_t idx)
 	const struct mad_agent *a = idx ? seg_live(f->s, SEG_T_AGENT, idx) : NULL;
 
 	return !a || a->file != f->file || a->file_gen != f->gen || a->id != id ||
-	       (!atomic_load(&a->ready) && seg_proc_gone(f->s, a->claimer, a->claimer_gen));
+	       (!atomic_load(&a->ready) && who_gone(f->s, who_slot(a->claimer, a->claimer_gen)));
 }
 
 static int free_id(const struct umad_file *f, const struct seg_file *sf, uint32_t *id)

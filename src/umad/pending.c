@@ -148,8 +148,7 @@ static bool pending_change(struct seg *s, uint64_t ref, uint64_t was, enum mad_s
 	uint32_t gen = MAD_REF_GEN(ref);
 
 	return was >> 32 == gen &&
-	       atomic_compare_exchange_strong(
-		       &m->state, &was, mad_send_word(gen, mad_who(s->self, s->self_gen), to));
+	       atomic_compare_exchange_strong(&m->state, &was, mad_send_word(gen, mad_me(s), to));
 }
 
 bool umad_send_take(struct seg *s, uint64_t ref, enum mad_send_state how)
@@ -162,7 +161,7 @@ bool umad_send_take(struct seg *s, uint64_t ref, enum mad_send_state how)
 
 void umad_send_done(struct seg *s, uint64_t ref)
 {
-	uint32_t gen = MAD_REF_GEN(ref), me = mad_who(s->self, s->self_gen);
+	uint32_t gen = MAD_REF_GEN(ref), me = mad_me(s);
 
 	if (!ref)
 		return;
@@ -177,14 +176,9 @@ void umad_send_done(struct seg *s, uint64_t ref)
  */
 static bool is_left(struct seg *s, const struct mad_send *m, uint64_t word)
 {
-	uint32_t who = mad_send_who(word), slot = who & MAD_WHO_MASK;
-	const struct seg_proc *p;
-
 	if (mad_send_state(word) == MAD_SEND_NEW)
 		return umad_looks_after(s, m->slot, m->slot_gen, true);
-	p = slot ? seg_proc(s, slot) : NULL;
-	return slot && (!p || (p->gen & MAD_WHO_MASK) != who >> MAD_WHO_BITS ||
-			atomic_load(&p->state) == SEG_PROC_DEAD);
+	return who_dead(s, mad_send_who(word));
 }
 
 void umad_send_adopt(struct seg *s, uint32_t i)
@@ -351,7 +345,7 @@ static bool is_begun(struct seg *s, uint64_t ref, const struct mad_send *m)
 {
 	return mad_send_is(m, MAD_REF_GEN(ref), MAD_SEND_WAITS) ||
 	       (mad_send_is(m, MAD_REF_GEN(ref), MAD_SEND_NEW) &&
-		!seg_proc_gone(s, m->slot, m->slot_gen));
+		!who_gone(s, who_slot(m->slot, m->slot_gen)));
 }
 
 static bool is_twin(struct seg *s, uint64_t ref, const struct mad_send *m, const void *arg)

@@ -174,7 +174,7 @@ static bool is_pumped(struct seg *s, struct mad_send *m)
 	if (((uint32_t)seg_lock_whole(&m->pump) & SEG_LOCK_OWNER) == seg_lock_me(s))
 		return true;
 	return seg_lock_holder(s, &m->pump, &word, &slot) && !seg_lock_orphaned(s, &m->pump) &&
-	       !seg_proc_stopped(s, slot);
+	       !who_stopped(s, seg_lock_who(word));
 }
 
 /*

@@ -336,12 +336,9 @@ static void send_expire(struct seg *s, uint32_t i, struct mad_send *m, uint32_t 
 
 bool umad_looks_after(struct seg *s, uint32_t slot, uint32_t slot_gen, bool orphans)
 {
-	const struct seg_proc *p;
-
 	if (!orphans)
 		return slot == s->self && slot_gen == s->self_gen;
-	p = seg_proc(s, slot);
-	return !p || p->gen != slot_gen || atomic_load(&p->state) == SEG_PROC_DEAD;
+	return who_dead(s, who_slot(slot, slot_gen));
 }
 
 #define AT_ONCE 64
