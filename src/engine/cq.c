@@ -6,6 +6,7 @@
 #include "engine/cause.h"
 #include "engine/cq_event.h"
 #include "engine/priv.h"
+#include "engine/words.h"
 #include "engine/zip.h"
 #include "hw/cq.h"
 #include "hw/flags.h"
@@ -15,8 +16,6 @@
 
 #include <errno.h>
 #include <infiniband/verbs.h>
-
-uint64_t (*eng_clock)(void) = clock_now_ns;
 
 void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 {

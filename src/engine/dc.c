@@ -6,6 +6,7 @@
  */
 #include "engine/link.h"
 #include "engine/priv.h"
+#include "engine/words.h"
 #include "engine/transport.h"
 #include "fabric/eth.h"
 #include "hw/qctr.h"

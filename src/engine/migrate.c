@@ -8,6 +8,7 @@
  * compare-and-swap migrates, in whatever thread: nobody finds half a path.
  */
 #include "engine/priv.h"
+#include "engine/words.h"
 #include "engine/qp.h"
 #include "engine/transport.h"
 #include "fabric/fabric.h"

@@ -34,32 +34,6 @@
 #define BATCH_NS (4 * NSEC_PER_MSEC)
 #define CQ_OWES (HW_CQ_OWES | HW_CQ_OWES_DEVX)
 
-void park_rouse(struct seg *s, uint32_t slot)
-{
-	struct seg_proc *p = slot == SEG_NONE ? NULL : seg_proc(s, slot);
-
-	if (!p)
-		return;
-	atomic_store(&p->parked, 1);
-	seg_proc_rouse(s, slot);
-}
-
-void park_look(struct seg *s, uint32_t slot)
-{
-	struct seg_proc *p = slot == SEG_NONE ? NULL : seg_proc(s, slot);
-
-	if (!p)
-		return;
-	atomic_store(&p->parked, 1);
-	/*
-	 * The device thread stores sleeps_until and then reads `look`; this does the reverse. So at
-	 * least one of them sees the other's store.
-	 */
-	atomic_store(&p->look, 1);
-	if (atomic_load(&p->sleeps_until) > clock_now_ns() + ENG_LOOK_NS)
-		seg_proc_rouse(s, slot);
-}
-
 static void rouse_cq(struct seg *s, uint32_t cqn)
 {
 	const struct hw_cq *cq = hw_cq(s, cqn);
@@ -158,13 +132,6 @@ enum eng_requesters eng_requesters(struct seg *s, uint32_t owner, bool rouse)
 	return r;
 }
 
-void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline)
-{
-	atomic_store(&qp->park_deadline, deadline);
-	atomic_store(&qp->park, why);
-	park_rouse(s, qp->mem.slot);
-}
-
 void eng_qp_adopt(struct seg *s, uint32_t qpn, uint32_t slot)
 {
 	const struct seg_proc *p = slot == SEG_NONE ? NULL : seg_proc(s, slot);
@@ -214,12 +181,6 @@ bool park_patience_ends(struct seg *s, struct hw_qp *qp, const struct hw_qp *pee
 		qp->locked_since = now;
 	}
 	return ends;
-}
-
-void park_pending(struct seg *s, struct hw_qp *qp, uint32_t pend)
-{
-	atomic_fetch_or(&qp->flush_pending, pend);
-	park_rouse(s, qp->mem.slot);
 }
 
 /*

@@ -536,7 +536,7 @@ int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited);
  */
 int cq_push_receive(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_qp *rq);
 
-/* sq.c: the operations of the engine, by opcode. */
+/* op.c: the operations of the engine, by opcode. The last one is none. */
 enum eng_kind {
 	ENG_K_NONE,
 	ENG_K_NOP,
@@ -554,7 +554,12 @@ struct eng_op {
 	uint8_t cqe;  /* opcode of the receiver's CQE; 0: no receive is consumed */
 	uint8_t imm;  /* carries immediate data */
 };
-const struct eng_op *eng_op(uint32_t opcode);
+#define ENG_OPS 64
+extern const struct eng_op eng_ops[ENG_OPS];
+static inline const struct eng_op *eng_op(uint32_t opcode)
+{
+	return &eng_ops[opcode < ENG_OPS ? opcode : ENG_OPS - 1];
+}
 
 /* xrc.c: set r->to to the SRQ that the request names; false: the responder must refuse. */
 bool xrc_aim(struct eng_run *r, const struct hw_qp *peer);
@@ -680,49 +685,6 @@ static inline enum eng_out resp_not_locked(int rc)
 /* resp_unlock_pending() does not clear rx_intent. */
 void resp_unlock(struct seg *s, struct hw_qp *qp);
 void resp_unlock_pending(struct seg *s, struct hw_qp *qp);
-/*
- * From here on all under rq_lock, which may be taken over from a stopped holder at any time: its
- * later stores are dropped and its copies refused.
- */
-/*
- * The number of receives consumed. The next resp_intent(), resp_done() or resp_unlock() stores it.
- */
-uint32_t resp_ci(void);
-void resp_consumed(uint32_t ci);
-/*
- * 1 + the SRQ WQE noted as taken for the QP (0: none), and the SRQ's number. _note: false if the
- * lock was taken over. _unnote: for the SRQ's holder, for any QP.
- */
-/* Does this thread still hold rq_lock? False: it was taken over. */
-bool resp_is_ours(const struct hw_qp *qp);
-uint32_t resp_noted(void);
-uint32_t resp_noted_srqn(void);
-bool resp_note(struct hw_qp *qp, uint32_t wqe, uint32_t srqn);
-void resp_unnote(struct hw_qp *qp);
-/* The range of WQEs that hw_rq_ahead holds. */
-void resp_ahead(uint32_t *first, uint32_t *n);
-bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n);
-/* A message was executed: set the next one's sequence number. False: the lock was taken over. */
-bool resp_set_psn(struct hw_qp *qp, uint32_t psn);
-/*
- * resp_intent(): notes that the CQE of the receive in hand will be written at index `at` of the CQ,
- * until resp_done() or resp_unlock(). resp_written(): notes that it is written. _writes: for any
- * QP: is one of the two noted?
- */
-void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at);
-void resp_written(struct hw_qp *qp);
-bool resp_writes(const struct hw_qp *qp);
-void resp_done(struct hw_qp *qp);
-/*
- * For the CQ's holder, which has found a CQE at index `at` that the last holder has written: notes
- * the same for that one, if the CQE completes its receive in hand.
- */
-void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *cqe);
-/* After true the lock is not taken over until _end(); false: it already was. */
-bool resp_busy(const struct hw_qp *qp);
-void resp_busy_end(void);
-/* Set the responder's words in hw_qp to their values after a reset. */
-void resp_reset(struct hw_qp *qp);
 /*
  * A dead process held a QP's responder, or an SRQ: count the receive that it completed, if it is
  * not counted. resp_adopt(): false: it could not be done now.

@@ -4,14 +4,7 @@
 #define SOFTHCA_ENGINE_TM_H
 
 #include "engine/priv.h"
-
-/*
- * Flags in the note of a taken receive (resp_note()) and in eng_recv.index. TM_NOTE: it is an entry
- * of a tag list, not a WQE. TM_SECOND: the second completion of its rendezvous is still to be
- * written.
- */
-#define TM_NOTE 0x20000u
-#define TM_SECOND 0x40000u
+#include "engine/words.h"
 
 /* ---- the list, tm_list.c */
 

@@ -4,6 +4,7 @@
  * responder's rq_lock, and by the firmware before an XRC SRQ is freed.
  */
 #include "engine/priv.h"
+#include "engine/words.h"
 #include "engine/transport.h"
 #include "hw/flags.h"
 #include "hw/qp_state.h"

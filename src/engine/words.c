@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the words that a responder changes under rq_lock, and what this thread knows of them. Called
+ * by resp_lock.c, which reads them, by the responder, and by the holder of a CQ or an SRQ.
+ */
+#include "engine/priv.h"
+#include "engine/words.h"
+#include "hw/cq.h"
+#include "util/point.h"
+
+#define PAIR(first, second)                                                     \
+	(offsetof(struct hw_qp, first) % 8 == 0 &&                              \
+	 offsetof(struct hw_qp, second) == offsetof(struct hw_qp, first) + 4 && \
+	 sizeof(((struct hw_qp *)0)->first) == 4)
+static_assert(PAIR(rq_ci, rx_turn) && PAIR(next_rcv_psn, msn) && PAIR(rx_srq_wqe, rx_srqn) &&
+		      PAIR(rx_first, rx_n) && offsetof(struct hw_qp, rx_intent) % 8 == 0,
+	      "fields that change together are one word");
+#define TURN UINT64_C(0x100000000)
+/* The tag is in the bits above the number. */
+#define TAG24 (UINT64_C(1) << 56)
+#define TAG16 (UINT64_C(1) << 48)
+
+TLS_IE struct resp_words resp_held;
+
+bool resp_note(struct hw_qp *qp, uint32_t wqe, uint32_t srqn)
+{
+	uint64_t tag = resp_held.note & ~(TAG24 - 1);
+
+	return resp_is_ours(qp) && resp_swap(RESP_NOTE(qp), &resp_held.note,
+					     tag | (uint64_t)(srqn & 0xffffff) << 32 | wqe);
+}
+
+void resp_unnote(struct hw_qp *qp)
+{
+	uint64_t was = resp_load(RESP_NOTE(qp));
+
+	while (!resp_swap(RESP_NOTE(qp), &was, was >> 32 << 32))
+		was = resp_load(RESP_NOTE(qp));
+}
+
+bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n)
+{
+	uint64_t tag = resp_held.ahead & ~(TAG16 - 1);
+
+	return resp_is_ours(qp) &&
+	       resp_swap(RESP_AHEAD(qp), &resp_held.ahead, tag | (uint64_t)n << 32 | first);
+}
+
+bool resp_set_psn(struct hw_qp *qp, uint32_t psn)
+{
+	uint64_t msn = ((resp_held.psn >> 32) + 1) & 0xffffff, tag = resp_held.psn & ~(TAG24 - 1);
+
+	return resp_is_ours(qp) && resp_swap(RESP_PSN(qp), &resp_held.psn, tag | msn << 32 | psn);
+}
+
+void resp_intend(struct hw_qp *qp, enum resp_state state, uint32_t cqn, uint32_t value)
+{
+	uint64_t tag = resp_held.intent & ~(TAG24 - 1), now;
+
+	POINT("recv-intending");
+	while (resp_is_ours(qp) && !resp_swap(RESP_INTENT(qp), &resp_held.intent,
+					      tag | (uint64_t)cqn << 32 | (uint32_t)state << 24 |
+						      (value & RESP_INTENT_VALUE))) {
+		now = resp_load(RESP_INTENT(qp));
+		if ((now & ~(TAG24 - 1)) != tag)
+			return;
+		resp_held.intent = now;
+	}
+}
+
+void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at)
+{
+	if (resp_held.ci != (uint32_t)resp_held.pos)
+		resp_step(qp);
+	resp_intend(qp, RESP_WRITES, cqn, at);
+}
+
+void resp_written(struct hw_qp *qp)
+{
+	resp_intend(qp, RESP_WRITTEN, RESP_INTENT_CQN(resp_held.intent),
+		    resp_in_hand(resp_held.note, resp_held.ci));
+}
+
+bool resp_writes(const struct hw_qp *qp)
+{
+	uint32_t state = RESP_INTENT_STATE(resp_load(&qp->rx_intent));
+
+	return state == RESP_WRITES || state == RESP_WRITTEN;
+}
+
+void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *cqe)
+{
+	struct hw_qp *qp = hw_qp(s, LAYOUT_GET32(cqe64, cqe, qpn));
+	uint64_t was = qp ? resp_load(RESP_INTENT(qp)) : 0;
+	uint32_t index;
+
+	if (RESP_INTENT_STATE(was) != RESP_WRITES || RESP_INTENT_CQN(was) != cqn ||
+	    (was ^ at) & RESP_INTENT_VALUE || LAYOUT_GET(cqe64, cqe, opcode) < CQE_RESP_WR_IMM)
+		return;
+	index = resp_in_hand(resp_load(RESP_NOTE(qp)), (uint32_t)resp_load(RESP_POS(qp)));
+	if (((uint32_t)LAYOUT_GET(cqe64, cqe, wqe_counter) ^ index) & 0xffff)
+		return;
+	/* If its sender has gone on meanwhile, it has stored another intent. */
+	resp_swap(RESP_INTENT(qp), &was,
+		  (was & ~(uint64_t)UINT32_MAX) | RESP_WRITTEN << 24 | (index & RESP_INTENT_VALUE));
+}
+
+void resp_done(struct hw_qp *qp)
+{
+	if (resp_held.ci != (uint32_t)resp_held.pos)
+		resp_step(qp);
+	resp_intend_nothing(qp);
+}
+
+bool resp_busy(const struct hw_qp *qp)
+{
+	uint32_t n;
+	struct seg_ring *e = running_mine(&n);
+
+	if (!e)
+		return true;
+	if (!gate_pass(&e->gate, GATE_STATE))
+		return false;
+	if (resp_is_ours(qp))
+		return true;
+	gate_state_end(&e->gate);
+	return false;
+}
+
+void resp_busy_end(void)
+{
+	uint32_t n;
+	struct seg_ring *e = running_mine(&n);
+
+	if (e)
+		gate_state_end(&e->gate);
+}
+
+static void new_tag(uint64_t *w, uint64_t tag)
+{
+	uint64_t was = resp_load(w);
+
+	while (!resp_swap(w, &was, was + tag))
+		was = resp_load(w);
+}
+
+void resp_change_tags(struct hw_qp *qp)
+{
+	new_tag(RESP_POS(qp), TURN);
+	new_tag(RESP_NOTE(qp), TAG24);
+	new_tag(RESP_PSN(qp), TAG24);
+	new_tag(RESP_AHEAD(qp), TAG16);
+	new_tag(RESP_INTENT(qp), TAG24);
+}
+
+void resp_forget(void)
+{
+	resp_held.pos -= TURN;
+}
+
+void resp_reset(struct hw_qp *qp)
+{
+	resp_consumed(0);
+	resp_set_ahead(qp, 0, 0);
+	resp_intend_nothing(qp);
+	qp->comm_est = 0;
+	qp->rx_fail = 0;
+	qp->msn &= 0xff000000;
+	new_tag(RESP_NOTE(qp), TAG24);
+	new_tag(RESP_PSN(qp), TAG24);
+	new_tag(RESP_AHEAD(qp), TAG16);
+	new_tag(RESP_INTENT(qp), TAG24);
+	resp_held.note = resp_load(RESP_NOTE(qp));
+	resp_held.psn = resp_load(RESP_PSN(qp));
+	resp_held.ahead = resp_load(RESP_AHEAD(qp));
+	resp_held.intent = resp_load(RESP_INTENT(qp));
+}
+
+/* A thread that was stopped with an earlier QP of this number must find changed words. */
+void eng_qp_created(struct hw_qp *qp)
+{
+	atomic_store(&qp->mig, (uint64_t)(qp->gen & 0x1ffff) * HW_MIG_SEQ);
+	qp->path[1].port = SEG_NONE;
+	qp->rx_turn = qp->gen << 16;
+	qp->msn = qp->gen << 24;
+	qp->rx_srqn = qp->gen << 24;
+	qp->rx_n = qp->gen << 16;
+	qp->rx_intent = (uint64_t)qp->gen << 56;
+}
