@@ -130,18 +130,6 @@ bool way_find(const struct eng_run *r, const struct hw_qp *qp, const struct way_
 			      !way_needs_router(r->s, path, to)));
 }
 
-bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
-{
-	struct way_to to = way_of(r, peer);
-
-	(void)port;
-	if (!way_find(r, peer, &to, &r->back))
-		return false;
-	if (__builtin_expect(mig_is_busy(r->qp), 0))
-		return mig_answer_comes(r, peer);
-	return r->back.to == r->own->port;
-}
-
 static uint32_t way_headers(const struct eng_run *r, uint32_t vlan)
 {
 	return r->link->headers + (vlan ? PKT_VLAN : 0);

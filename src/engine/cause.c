@@ -26,15 +26,6 @@
 #define PSN_MASK 0xffffffu
 #define PSN_BEHIND 0x800000u
 
-TLS_IE struct cause_note cause_note;
-
-/* The last text, for the trace line of the completion that follows. */
-static TLS_IE struct {
-	uint32_t qpn;
-	enum eng_why why;
-	char text[CAUSE_TEXT];
-} last;
-
 /* What a cause's template may name. */
 struct cause {
 	enum eng_cause_id id;
@@ -551,7 +542,7 @@ static void put_values(struct cause_text *t, struct eng_run *r, enum eng_why why
 		put_remote(t, r);
 		break;
 	case ENG_W_LOCAL_FAULT:
-		if (last.qpn == r->qpn)
+		if (cause_last.qpn == r->qpn)
 			put_local(t, r);
 		break;
 	case ENG_W_REMOTE_ALIGN:
@@ -569,18 +560,12 @@ static void put_values(struct cause_text *t, struct eng_run *r, enum eng_why why
 	}
 }
 
-const char *cause_text(uint32_t qpn, enum eng_why why)
-{
-	return last.qpn == qpn && last.why == why && last.text[0] ? last.text
-								  : eng_failures[why].text;
-}
-
 static void keep(struct eng_run *r, uint32_t qpn, enum eng_why why)
 {
-	struct cause_text t = {last.text, sizeof(last.text), 0};
+	struct cause_text t = {cause_last.text, sizeof(cause_last.text), 0};
 
-	last.qpn = qpn;
-	last.why = why;
+	cause_last.qpn = qpn;
+	cause_last.why = why;
 	cause_put(&t, "%s", eng_failures[why].text);
 	put_values(&t, r, why);
 }
@@ -592,8 +577,8 @@ static void tell_kept(const struct eng_run *r, const struct hw_qp *qp, uint32_t 
 	struct cause_text all = {line, sizeof(line), 0};
 
 	cause_put_qp(&all, r->s, qp, qpn);
-	cause_put(&all, "%s: %s: %s", what, cqe_syndrome_name(eng_failures[last.why].syndrome),
-		  last.text);
+	cause_put(&all, "%s: %s: %s", what,
+		  cqe_syndrome_name(eng_failures[cause_last.why].syndrome), cause_last.text);
 	cause_tell(r->s, qp, HW_TOLD_FAILED, &all);
 }
 

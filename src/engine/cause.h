@@ -19,6 +19,14 @@ struct cause_note {
 };
 extern TLS_IE struct cause_note cause_note;
 
+#define CAUSE_TEXT 320
+/* The last text, for the trace line of the completion that follows. */
+extern TLS_IE struct cause_last {
+	uint32_t qpn;
+	enum eng_why why;
+	char text[CAUSE_TEXT];
+} cause_last;
+
 /* The destination of a message, as its transport knows it. */
 struct cause_to {
 	const struct way_to *to; /* NULL: that of the connected QP */
@@ -27,7 +35,6 @@ struct cause_to {
 	uint32_t qkey;
 };
 
-#define CAUSE_TEXT 320
 /* A work request of r->qp fails: why, with what the engine has noted. Tells it, and keeps it for
  * its completion's trace line. */
 void cause_failed(struct eng_run *r, enum eng_why why);

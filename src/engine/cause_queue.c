@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the words for queues: a CQ that fails, work that waits, and what a queue pair has not done
- * when it ends. Called by cq.c, sq.c and state.c with the queue's lock.
+ * Owns the words for queues: work that waits, and what a queue pair has not done
+ * when it ends. Called by sq.c and state.c with the queue's lock.
  */
 #include "engine/cause_text.h"
 #include "engine/cq_event.h"
@@ -11,33 +11,6 @@
 #include "hw/qp_state.h"
 #include "hw/use.h"
 #include "util/fmt.h"
-
-void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error)
-{
-	char line[CAUSE_TEXT];
-	struct cause_text t = {line, sizeof(line), 0};
-	const uint64_t v[] = {cqn, cq->gen, error};
-	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
-	uint32_t size = 1u << cq->log_size;
-	struct hw_use *u = hw_use(s, cq->hca);
-
-	if (u)
-		atomic_fetch_add_explicit(&u->cqs_failed, 1, memory_order_relaxed);
-	if (error == HW_CQ_ERR_OVERRUN)
-		cause_put(&t,
-			  "overrun: a completion came, and the program has not polled the %u that "
-			  "are in its %u entries",
-			  size, size);
-	else
-		cause_put(&t, "the buffer is not accessible");
-	cause_line("CQ error", "cq", "cqn", cqn, line);
-	if (!hw_told(s, cq->hca, HW_TOLD_FAILED, key)) {
-		char all[CAUSE_TEXT];
-
-		fmt(all, sizeof(all), "CQ 0x%x: %s", cqn, line);
-		hw_tell(s, cq->hca, HW_TOLD_FAILED, key, all);
-	}
-}
 
 static const char *waits_for(uint32_t park)
 {

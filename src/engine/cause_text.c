@@ -8,6 +8,10 @@
 #include "util/rec.h"
 #include "wire/prm/prm.h"
 
+TLS_IE struct cause_note cause_note;
+
+TLS_IE struct cause_last cause_last;
+
 void cause_put(struct cause_text *t, const char *f, ...)
 {
 	va_list ap;
@@ -81,4 +85,11 @@ void cause_line(const char *what, const char *group, const char *name, uint32_t 
 	rec_group_end(&rec, ")");
 	rec_say(&rec, "reason", ": ", reason);
 	rec_end(&rec);
+}
+
+const char *cause_text(uint32_t qpn, enum eng_why why)
+{
+	return cause_last.qpn == qpn && cause_last.why == why && cause_last.text[0]
+		       ? cause_last.text
+		       : eng_failures[why].text;
 }

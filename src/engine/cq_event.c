@@ -352,3 +352,21 @@ void cq_arm(struct seg *s, uint32_t cqn, const uint32_t *word)
 	arm_cq(s, cq, cqn, word);
 	atomic_fetch_sub(&p->foreign, 1);
 }
+
+bool cq_arm_changed(struct seg *s, struct hw_cq *cq)
+{
+	uint32_t rec;
+
+	if (!hw_in_service(&cq->flags) || mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, &rec))
+		return false;
+	POINT("cq-arm-read");
+	return rec != atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
+}
+
+void park_poll_arm(struct seg *s, uint32_t cqn)
+{
+	struct hw_cq *cq = hw_cq(s, cqn);
+
+	if (cq && mem_is_self(s, cq->dbr_mem) && cq_arm_changed(s, cq))
+		cq_arm(s, cqn, NULL);
+}

@@ -88,33 +88,6 @@ int eng_dci_stream_reset(struct seg *s, uint32_t qpn, uint16_t id)
 	return at ? 0 : -ENOENT;
 }
 
-/* hw_qp.key_armed: 1: armed; 2: a thread is noting the event (event_mark()). Finishes case 2. */
-void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn)
-{
-	uint32_t was = atomic_load(&dct->key_armed);
-
-	if (was % HW_EV_SEQ != 2)
-		return;
-	event_note_once(s, dct, dctn, ENG_EVENT_DCT_KEY, was);
-	POINT("dct-noted");
-	/* Clears it, unless the program has armed it again. */
-	atomic_compare_exchange_strong(&dct->key_armed, &was, 0);
-	park_rouse(s, dct->mem.slot);
-	POINT("dct-roused");
-	eng_qp_event_pay(s, dct, dctn);
-}
-
-static void dc_key_event(struct seg *s, struct hw_qp *dct, uint32_t dctn)
-{
-	uint32_t armed = 1;
-
-	if (!atomic_compare_exchange_strong(&dct->key_armed, &armed,
-					    event_mark(dct, ENG_EVENT_DCT_KEY) | 2))
-		return;
-	POINT("dct-disarmed");
-	dc_key_event_resume(s, dct, dctn);
-}
-
 /*
  * Called under the target's lock. A wrong access key is counted and, like a wrong P_Key, not
  * answered.

@@ -187,29 +187,6 @@ int sgl_copy(struct seg *s, struct eng_sgl *dst, struct eng_sgl *src)
 	return mem_copy(s, dst->mem[0], dst->v, dst->n, src->mem[0], src->v, src->n);
 }
 
-int sgl_copy_gated(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src)
-{
-	int rc;
-
-	POINT("keys-looked-up");
-	if (__builtin_expect((src->odp | dst->odp) != 0, 0)) {
-		odp_page_in(r->s, src, src->len);
-		odp_page_in(r->s, dst, src->len);
-	}
-	mem_gate = &r->ring->gate;
-	rc = __builtin_expect(src->sig || dst->sig, 0) ? -EFAULT : sgl_copy(r->s, dst, src);
-	/*
-	 * Which side has faulted is known only of a copy by way of a buffer. A page that is there
-	 * again by now is copied, as by a card that asks for it again.
-	 */
-	if (__builtin_expect(rc == -EFAULT, 0)) {
-		POINT("copy-faulted");
-		rc = sig_copy(r, dst, src);
-	}
-	mem_gate = NULL;
-	return rc;
-}
-
 bool sgl_unreadable(struct seg *s, const struct eng_sgl *l)
 {
 	struct eng_cursor c = {.l = l};

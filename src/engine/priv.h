@@ -29,6 +29,7 @@
 #include <errno.h>
 
 struct eng_transport;
+struct eng_sender;
 struct eng_link;
 struct hw_port;
 struct hw_qp_path;
@@ -153,6 +154,7 @@ struct eng_run {
 	uint32_t qpn;
 	struct seg_ring *ring; /* entry in the list of threads at work (running.c) */
 	const struct eng_transport *transport; /* row of qp's transport */
+	const struct eng_sender *sender;       /* its other one */
 	struct eng_target to;
 	uint32_t waits; /* CQ in which completions of this run wait; SEG_NONE: none */
 	uint32_t hdr;   /* bytes of the control segment and the transport's own segment */
@@ -526,6 +528,13 @@ void cq_arm(struct seg *s, uint32_t cqn, const uint32_t *word);
  * UINT64_MAX.
  */
 uint64_t cq_moder_run(struct seg *s, struct hw_cq *cq, uint32_t cqn);
+/*
+ * Has the program stored a new ARM record? False for a CQ under construction, whose `arm_seen` is
+ * not set yet.
+ */
+bool cq_arm_changed(struct seg *s, struct hw_cq *cq);
+/* Polled doorbells: if this CQ is ours and its ARM record has changed, serve the arm. */
+void park_poll_arm(struct seg *s, uint32_t cqn);
 /* Repair a CQ whose lock a dead process holds. */
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn);
 /* begin + write + commit. -EOVERFLOW also if the buffer is not mapped; -EAGAIN as cq_write(). */
@@ -571,8 +580,6 @@ bool xrc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port);
  */
 struct hw_qp *dc_peer(struct eng_run *r, uint32_t *port);
 bool dc_accepts(struct eng_run *r, struct hw_qp *dct, uint32_t port);
-/* Finish the event of a wrong access key that a dead holder of the lock has begun. */
-void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn);
 bool dc_back(struct eng_run *r, const struct hw_qp *dct, uint32_t port);
 /*
  * The WQE of a DC initiator has failed: does only its stream stop? And is the WQE's stream in
@@ -587,16 +594,17 @@ bool dc_stream_errored(const struct eng_run *r);
  */
 struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port);
 bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port);
+/*
+ * Find the path of the peer's acknowledgements and responses from `port` to r->qp, into r->back.
+ * False: none.
+ */
+bool rc_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port);
 enum eng_out rc_execute(struct eng_run *r);
-/* A receive of r->to is consumed by a SEND, or by a WRITE with immediate; its CQE. */
-enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op);
 /*
  * The CQE of a READ or atomic that is done could not be written: moves the answer from r->answer to
  * the memory that the WQE names. ENG_W_NONE, or why not.
  */
 enum eng_why rc_place_answer(struct eng_run *r);
-void rc_recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
-		 const struct eng_recv *rv, struct eng_cqe *c);
 enum eng_out ud_execute(struct eng_run *r);
 static inline uint32_t eng_npkts(uint64_t len, uint32_t mtu)
 {
@@ -656,11 +664,6 @@ bool way_needs_router(const struct seg *s, const struct fab_path *path, const st
  */
 bool way_find(const struct eng_run *r, const struct hw_qp *qp, const struct way_to *to,
 	      struct fab_path *path);
-/*
- * Find the path of the peer's acknowledgements and responses from `port` to r->qp, into r->back.
- * False: none.
- */
-bool way_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port);
 /* Send the packets of the current request, with all its memory in r->local. */
 void way_request(struct eng_run *r, const struct eng_op *op, struct fab_pkts *k);
 /* Count the packets of the answer on r->back. A plain acknowledgement is not counted. */
@@ -730,6 +733,32 @@ bool resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)
  * ENG_W_LOCAL_FAULT, ENG_W_REMOTE_FAULT or _REFUSED; or ENG_SILENT.
  */
 enum eng_out resp_copy_failed(struct eng_run *r, int rc);
+/*
+ * msg.c. rc_receive(): a receive of r->to is consumed by a SEND, or by a WRITE with immediate.
+ * rc_recv_cqe(): its CQE.
+ */
+enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op);
+void rc_recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
+		 const struct eng_recv *rv, struct eng_cqe *c);
+/* The peer refuses the request: its QP enters ERR, and the requester gets the reason. */
+enum eng_out rc_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event);
+/*
+ * The memory of the request's rkey to r->remote: r->local.len bytes, or the reason for a refusal.
+ * _memory: if the key is refused, the packets that it allows have come before, by `copy`:
+ * rc_write() copies r->local there.
+ */
+enum eng_why rc_remote_key(struct eng_run *r, uint32_t access);
+enum eng_out rc_remote_memory(struct eng_run *r, struct hw_qp *peer, uint32_t access,
+			      int (*copy)(struct eng_run *r));
+int rc_write(struct eng_run *r);
+/* The outcome for that result of a copy to or from the peer. */
+enum eng_out rc_copied(struct eng_run *r, struct hw_qp *peer, int rc);
+/*
+ * A message with a wrong access key came to a DCT: notes and raises the event, if it is armed.
+ * _resume: finishes the event that a dead holder of the lock has begun.
+ */
+void dc_key_event(struct seg *s, struct hw_qp *dct, uint32_t dctn);
+void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn);
 /* sq.c */
 /*
  * Read the producer index in the doorbell record. It counts only in ERR: before, the device works
@@ -740,11 +769,8 @@ int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi);
 /* Compression. _note: completions now wait in the CQ of r->to; _flush: writes those of this run. */
 void sq_note_waiting(struct eng_run *r);
 void sq_flush_waiting(struct eng_run *r);
-/*
- * Executes the WQEs up to the last doorbell. _retry: for ready_await(), without the device thread.
- */
+/* Executes the WQEs up to the last doorbell. */
 void sq_resume(struct seg *s, uint32_t qpn);
-void sq_retry(struct seg *s, uint32_t qpn);
 /*
  * Polled doorbells: the next store to a UAR may overwrite one before it is seen, so a changed
  * record counts as rung. Note the present record under sq_lock, before the state in which changes
@@ -796,8 +822,6 @@ void mig_finish(struct seg *s, struct hw_qp *qp, uint32_t qpn);
 void mig_reset(struct hw_qp *qp);
 
 /* park.c */
-/* Polled doorbells: if this CQ is ours and its ARM record has changed, serve the arm. */
-void park_poll_arm(struct seg *s, uint32_t cqn);
 /* Make that process's device thread check all its queues. */
 void park_rouse(struct seg *s, uint32_t slot);
 bool park_ready(struct hw_qp *qp);
@@ -827,9 +851,11 @@ uint64_t park_try_ns(const struct seg *s, const struct hw_qp *qp);
 /* ready.c */
 /*
  * The QP is parked for RNR, and its device thread does not know. Sends the message if the receiver
- * posts soon and others want this processor meanwhile; else leaves it to the device thread.
+ * posts soon and others want this processor meanwhile, by calling `retry`; else leaves it to the
+ * device thread.
  */
-void ready_await(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
+void ready_await(struct seg *s, const struct hw_qp *qp, uint32_t qpn,
+		 void (*retry)(struct seg *s, uint32_t qpn));
 /* Receives are posted: wakes a thread that waits for that. */
 void ready_tell(struct hw_srq *srq);
 
@@ -842,6 +868,10 @@ bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to);
  * _resume: finish what a dead holder of that lock left.
  */
 enum { QP_QUIET = -1 };
+static inline uint32_t qp_fail_note(int ib_event_type)
+{
+	return (uint32_t)(ib_event_type + 2);
+}
 bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int ib_event_type);
 void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note);
 /*

@@ -8,7 +8,7 @@
 #include "engine/link.h"
 #include "engine/priv.h"
 #include "engine/tm.h"
-#include "engine/transport.h"
+#include "engine/sender.h"
 #include "fabric/fabric.h"
 #include "hw/mkey.h"
 #include "hw/port.h"
@@ -54,74 +54,16 @@ bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port)
 	return true;
 }
 
-/* The peer refuses the request: its QP enters ERR, and the requester gets the reason. */
-static enum eng_out rc_refuse(struct eng_run *r, struct hw_qp *peer, enum eng_why why, int event)
+bool rc_back(struct eng_run *r, const struct hw_qp *peer, uint32_t port)
 {
-	r->why = why;
-	cause_refused(r, why); /* before the flushes that follow from it */
-	/*
-	 * UC drops it: check_op_valid() and RESPST_ERR_RKEY_VIOLATION of rxe_resp.c, rvt_rkey_ok()
-	 * in hfi1_uc_rcv().
-	 */
-	if ((eng_acks(r->transport) || event == IBV_EVENT_QP_FATAL) &&
-	    !resp_fail(r->s, peer, r->dest, event))
-		return ENG_AGAIN;
-	return ENG_FAILED;
-}
+	struct way_to to = way_of(r, peer);
 
-/*
- * Add the first `len` bytes of the memory of the request's rkey to r->remote, or return the reason
- * for a refusal.
- */
-static enum eng_why remote_key_to(struct eng_run *r, uint32_t access, uint64_t len)
-{
-	const uint8_t *ra = r->wqe + r->hdr;
-	enum eng_why why;
-
-	sgl_init(&r->remote);
-	if (!len) /* the keys of empty messages are not checked */
-		return ENG_W_NONE;
-	why = sgl_add_key(r->s, &r->remote, LAYOUT_GET32(wqe_raddr, ra, rkey),
-			  LAYOUT_GET(wqe_raddr, ra, va), len, r->to.pdn, r->dest, access);
-	return !why                       ? ENG_W_NONE
-	       : why == ENG_W_LKEY_ACCESS ? ENG_W_RKEY_ACCESS
-	       : why == ENG_W_LKEY_RANGE  ? ENG_W_RKEY_RANGE
-					  : ENG_W_RKEY;
-}
-
-static enum eng_why remote_key(struct eng_run *r, uint32_t access)
-{
-	return remote_key_to(r, access, r->local.len);
-}
-
-static bool remote_fits(struct eng_run *r, uint64_t len, const void *access)
-{
-	return !remote_key_to(r, *(const uint32_t *)access, len);
-}
-
-/*
- * The target's process has ended. Its objects go after its memory, the newest first (fw/reap.c): is
- * the key one that goes before the QP?
- */
-static bool key_has_gone(const struct eng_run *r, const struct hw_qp *peer)
-{
-	const struct hw_mkey *mk = hw_mkey(r->s, LAYOUT_GET32(wqe_raddr, r->wqe + r->hdr, rkey));
-
-	return mk && mk->born > peer->born;
-}
-
-static enum eng_out copied(struct eng_run *r, struct hw_qp *peer, int rc)
-{
-	enum eng_out out;
-
-	if (!rc)
-		return ENG_DONE;
-	if (rc == -ESRCH && key_has_gone(r, peer))
-		return rc_refuse(r, peer, ENG_W_RKEY, IBV_EVENT_QP_ACCESS_ERR);
-	out = resp_copy_failed(r, rc);
-	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
-		return rc_refuse(r, peer, r->why, IBV_EVENT_QP_ACCESS_ERR);
-	return out;
+	(void)port;
+	if (!way_find(r, peer, &to, &r->back))
+		return false;
+	if (__builtin_expect(mig_is_busy(r->qp), 0))
+		return mig_answer_comes(r, peer);
+	return r->back.to == r->own->port;
 }
 
 static bool answer_fits(struct eng_run *r, uint64_t len, const void *arg)
@@ -190,236 +132,13 @@ static int scatter(struct eng_run *r)
 	sgl_init(&r->local);
 	r->local.len = len;
 	if (n)
-		remote_key(r, HW_ACC_REMOTE_READ);
+		rc_remote_key(r, HW_ACC_REMOTE_READ);
 	return rc;
-}
-
-/*
- * The memory of the request's rkey to r->remote. If the key is refused, the packets that it allows
- * have come before.
- */
-static enum eng_out remote_memory(struct eng_run *r, struct hw_qp *peer, uint32_t access)
-{
-	enum eng_why why = remote_key(r, access);
-	uint32_t n;
-	int rc;
-
-	if (!why)
-		return ENG_DONE;
-	n = part_fitting(r, r->local.len, remote_fits, &access);
-	if (n) {
-		sgl_trim(&r->local, part_bytes(r, n));
-		r->local.len = part_bytes(r, n); /* of an answer only the length is known */
-		rc = access == HW_ACC_REMOTE_READ ? scatter(r)
-						  : sgl_copy_gated(r, &r->remote, &r->local);
-		if (rc)
-			return copied(r, peer, rc);
-		r->part = n;
-	}
-	return rc_refuse(r, peer, why, IBV_EVENT_QP_ACCESS_ERR);
-}
-
-void rc_recv_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
-		 const struct eng_recv *rv, struct eng_cqe *c)
-{
-	const struct hw_port *at = hw_port(r->s, r->theirs->port);
-	/* A FIN comes to r->qp. */
-	const struct hw_qp *from = peer == r->qp ? seg_at(r->s, SEG_T_QP, r->qpn) : r->qp;
-
-	cqe_init(c, op->cqe, peer, r->dest, rv->index);
-	r->link->cqe(r, at, way_path_bits(from, r->own), r->path.dlid, r->own->sl & 0xf, c->b);
-	LAYOUT_SET(cqe64, c->b, rqpn, r->qpn);
-	LAYOUT_SET(cqe64, c->b, byte_cnt, r->local.len);
-	LAYOUT_SET(cqe64, c->b, se, r->se);
-	if (op->imm)
-		LAYOUT_SET(cqe64, c->b, imm_inval_pkey, r->imm);
-	if (r->app_op) {
-		LAYOUT_SET(cqe64, c->b, app, CQE_APP_TAG_MATCHING);
-		LAYOUT_SET(cqe64, c->b, app_op, r->app_op);
-	}
-}
-
-/*
- * The peer refuses a WRITE with immediate after fetching the receive: the receive completes with
- * Local Access Error (its meaning in IBA 11.6.2), without an event.
- */
-static enum eng_out refuse_received(struct eng_run *r, struct hw_qp *peer,
-				    const struct eng_recv *rv, enum eng_why why)
-{
-	enum eng_out out = resp_recv_error(r, peer, r->dest, rv, ENG_W_RECV_ACCESS);
-
-	if (out == ENG_FAILED)
-		r->why = why;
-	return out;
-}
-
-/*
- * Scatter to CQE: the payload of a short SEND goes into its CQE, and the receive's memory stays as
- * it is. Not in tag matching, where the fields that it would replace have a meaning, and not where
- * memory's signatures must be made (inferred).
- */
-static void aim_at_cqe(struct eng_run *r, const struct hw_qp *peer, const struct eng_op *op,
-		       struct eng_cqe *c)
-{
-	uint32_t format = op->kind == ENG_K_SEND
-				  ? cq_data_format(r->s, r->to.cqn, peer->resp_data, r->local.len)
-				  : CQE_FORMAT_NO_DATA;
-
-	if (!format || r->app_op || r->remote.sig)
-		return;
-	sgl_init(&r->remote);
-	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)cqe_data(c, format), r->local.len);
-}
-
-/* Write the payload and the CQE of a receive. */
-static enum eng_out rc_deliver(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
-			       const struct eng_recv *rv)
-{
-	struct eng_cqe c;
-	enum eng_out out;
-
-	rc_recv_cqe(r, peer, op, rv, &c);
-	aim_at_cqe(r, peer, op, &c);
-	out = resp_complete(r, peer, r->dest, rv, &c);
-	if (out != ENG_FAILED || r->why != ENG_W_REMOTE_FAULT)
-		return out;
-	if (op->kind == ENG_K_SEND)
-		return resp_recv_error(r, peer, r->dest, rv, ENG_W_LOCAL_FAULT);
-	return refuse_received(r, peer, rv, r->why);
-}
-
-/*
- * SEND with invalidate: copies the payload, invalidates the key and, when the key has no users,
- * completes. A key that cannot be invalidated is an error of the responder only (IBA 9.9.6.3, class
- * J): the message is in memory, the receive and its QP fail, and there is neither ACK nor NAK, as
- * rdma-unit-test expects of mlx5 (SendWithInvalidateBadRkey). A DCT does not fail, and would take
- * the repeated message again.
- */
-static enum eng_out receive_and_invalidate(struct eng_run *r, struct hw_qp *peer,
-					   const struct eng_op *op, const struct eng_recv *rv)
-{
-	uint64_t len = r->local.len;
-	enum eng_out out;
-	struct eng_cqe c;
-	int rc;
-
-	rc_recv_cqe(r, peer, op, rv, &c);
-	if (umr_may_invalidate(r)) /* a CQE with error has no payload */
-		aim_at_cqe(r, peer, op, &c);
-	rc = sgl_copy_gated(r, &r->remote, &r->local);
-	out = rc ? resp_copy_failed(r, rc) : ENG_DONE;
-	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
-		return resp_recv_error(r, peer, r->dest, rv, ENG_W_LOCAL_FAULT);
-	if (out == ENG_DONE && !umr_may_invalidate(r)) {
-		out = resp_recv_error(r, peer, r->dest, rv, ENG_W_RECV_INVALIDATE);
-		return out != ENG_FAILED ? out : eng_transport(peer)->stays ? ENG_DONE : ENG_SILENT;
-	}
-	if (out == ENG_DONE)
-		out = umr_invalidate(r);
-	if (out != ENG_DONE)
-		return out;
-	r->local.len = 0; /* the payload is copied already */
-	out = resp_complete(r, peer, r->dest, rv, &c);
-	r->local.len = len;
-	return out;
-}
-
-struct receive {
-	const struct hw_qp *peer;
-	const struct eng_recv *rv;
-};
-
-static bool receive_fits(struct eng_run *r, uint64_t len, const void *arg)
-{
-	const struct receive *x = arg;
-
-	return !resp_buffers(r, x->peer, r->dest, x->rv, len);
-}
-
-/* The first `n` packets of a SEND come into the receive's buffers. */
-static enum eng_out receive_part(struct eng_run *r, struct hw_qp *peer, const struct eng_recv *rv,
-				 uint32_t n)
-{
-	enum eng_out out;
-	int rc;
-
-	sgl_trim(&r->local, part_bytes(r, n));
-	rc = sgl_copy_gated(r, &r->remote, &r->local);
-	out = rc ? resp_copy_failed(r, rc) : ENG_DONE;
-	if (out == ENG_FAILED && r->why == ENG_W_REMOTE_FAULT)
-		return resp_recv_error(r, peer, r->dest, rv, ENG_W_LOCAL_FAULT);
-	return out;
-}
-
-static enum eng_out receive_send(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op,
-				 const struct eng_recv *rv)
-{
-	enum eng_why why = resp_buffers(r, peer, r->dest, rv, r->local.len);
-	enum eng_out out;
-	uint32_t n;
-
-	/* UC drops a message that is too long, as ud.c's deliver() drops a datagram. */
-	if (why == ENG_W_RECV_LENGTH && !eng_acks(r->transport) && !rv->from_srq) {
-		eng_count(r->s, peer, HW_QC_RESP_LOCAL_LENGTH_ERROR);
-		cause_note_length(r->local.len, rv);
-		return ENG_SILENT;
-	}
-	if (why) {
-		n = part_fitting(r, r->local.len, receive_fits, &(struct receive){peer, rv});
-		out = n ? receive_part(r, peer, rv, n) : ENG_DONE;
-		if (out != ENG_DONE)
-			return out;
-		r->part = n;
-		return resp_recv_error(r, peer, r->dest, rv, why);
-	}
-	if (r->cut) /* the packet that would complete the receive does not come */
-		return receive_part(r, peer, rv, eng_npkts(r->local.len, r->qp->mtu));
-	return op->cqe == CQE_RESP_SEND_INV ? receive_and_invalidate(r, peer, op, rv)
-					    : rc_deliver(r, peer, op, rv);
-}
-
-/* SEND and WRITE with immediate: a receive is consumed. */
-enum eng_out rc_receive(struct eng_run *r, struct hw_qp *peer, const struct eng_op *op)
-{
-	bool writes = op->kind == ENG_K_WRITE;
-	/*
-	 * With several packets, the first one brings the key and the last one takes the receive, so
-	 * a wrong key takes none. UC drops the message either way.
-	 */
-	bool several = eng_npkts(r->local.len, r->qp->mtu) > 1 || !eng_acks(r->transport);
-	struct eng_recv rv;
-	enum eng_why why;
-	enum eng_out out;
-	int rc;
-
-	if (writes && several) {
-		out = remote_memory(r, peer, HW_ACC_REMOTE_WRITE);
-		if (out != ENG_DONE)
-			return out;
-	}
-	rc = resp_fetch(r, peer, r->dest, &rv);
-	if (rc == -ENOENT) {
-		r->rnr_timer = peer->min_rnr_nak;
-		return ENG_RNR;
-	}
-	if (rc == -ETIMEDOUT)
-		return ENG_LOCKED;
-	if (rc == -ECANCELED)
-		return ENG_AGAIN;
-	if (rc == -ESRCH)
-		return ENG_SILENT;
-	if (rc)
-		return rc_refuse(r, peer, rc == -EACCES ? ENG_W_REMOTE_REFUSED : ENG_W_REMOTE_OP,
-				 IBV_EVENT_QP_FATAL);
-	if (!writes)
-		return receive_send(r, peer, op, &rv);
-	why = several ? ENG_W_NONE : remote_key(r, HW_ACC_REMOTE_WRITE);
-	return why ? refuse_received(r, peer, &rv, why) : rc_deliver(r, peer, op, &rv);
 }
 
 static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 {
-	enum eng_out out = remote_memory(r, peer, HW_ACC_REMOTE_READ);
+	enum eng_out out = rc_remote_memory(r, peer, HW_ACC_REMOTE_READ, scatter);
 	int rc;
 
 	if (out != ENG_DONE)
@@ -434,7 +153,7 @@ static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 		r->late = ENG_W_LOCAL_FAULT;
 		rc = 0;
 	}
-	return copied(r, peer, rc);
+	return rc_copied(r, peer, rc);
 }
 
 static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
@@ -445,7 +164,7 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 
 	if (va % r->atomic.size)
 		return rc_refuse(r, peer, ENG_W_REMOTE_ALIGN, IBV_EVENT_QP_REQ_ERR);
-	out = remote_memory(r, peer, HW_ACC_ATOMIC);
+	out = rc_remote_memory(r, peer, HW_ACC_ATOMIC, rc_write);
 	if (out != ENG_DONE)
 		return out;
 	rc = atomic_perform(r);
@@ -454,7 +173,7 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 	if (rc == -EFAULT)
 		return rc_refuse(r, peer, ENG_W_REMOTE_FAULT, IBV_EVENT_QP_ACCESS_ERR);
 	if (rc)
-		return copied(r, peer, rc);
+		return rc_copied(r, peer, rc);
 	if (r->why == ENG_W_REMOTE_ALIGN)
 		return rc_refuse(r, peer, r->why, IBV_EVENT_QP_REQ_ERR);
 	/*
@@ -504,9 +223,10 @@ static enum eng_out perform(struct eng_run *r, struct hw_qp *peer, const struct 
 	if (op->cqe && (op->kind == ENG_K_SEND || !r->cut))
 		return rc_receive(r, peer, op);
 	if (op->kind == ENG_K_WRITE) {
-		out = remote_memory(r, peer, HW_ACC_REMOTE_WRITE);
-		return out != ENG_DONE ? out
-				       : copied(r, peer, sgl_copy_gated(r, &r->remote, &r->local));
+		out = rc_remote_memory(r, peer, HW_ACC_REMOTE_WRITE, rc_write);
+		return out != ENG_DONE
+			       ? out
+			       : rc_copied(r, peer, sgl_copy_gated(r, &r->remote, &r->local));
 	}
 	return op->kind == ENG_K_ATOMIC ? atomic(r, peer) : read_memory(r, peer);
 }
@@ -751,7 +471,7 @@ enum eng_out rc_execute(struct eng_run *r)
 		return ENG_FAILED;
 	psn = r->qp->next_send_psn;
 	n = eng_npkts(r->local.len, r->qp->mtu);
-	peer = t->peer(r, &port);
+	peer = r->sender->peer(r, &port);
 	if (cap_on(r->s))
 		eng_capture_request(r, op);
 	way_request(r, op, &pkts);
@@ -760,7 +480,8 @@ enum eng_out rc_execute(struct eng_run *r)
 
 		out = resp_not_locked(rc);
 		if (!rc) {
-			out = t->accepts(r, peer, port) && (!eng_acks(t) || t->back(r, peer, port))
+			out = r->sender->accepts(r, peer, port) &&
+					      (!eng_acks(t) || r->sender->back(r, peer, port))
 				      ? rc_request(r, peer, op)
 				      : ENG_SILENT;
 			if (__builtin_expect(mig_is_busy(r->qp), 0) && was_answered(t, out))

@@ -94,7 +94,8 @@ static uint64_t left_to_give(struct seg *s, const struct hw_qp *qp, uint32_t qpn
 	return given.ns < all ? all - given.ns : 0;
 }
 
-void ready_await(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
+void ready_await(struct seg *s, const struct hw_qp *qp, uint32_t qpn,
+		 void (*retry)(struct seg *s, uint32_t qpn))
 {
 	uint64_t now = eng_clock(), first = now, end = now + left_to_give(s, qp, qpn, now),
 		 ns = NAP_NS, due;
@@ -108,7 +109,7 @@ void ready_await(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
 		nap(s, qp, due > now + ns ? due - now : ns);
 		now = eng_clock();
 		if (now >= due && qp->gen == gen)
-			sq_retry(s, qpn);
+			retry(s, qpn);
 		ns = 2 * ns < NAP_MAX_NS ? 2 * ns : NAP_MAX_NS;
 	}
 	given.ns += now - first;

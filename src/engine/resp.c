@@ -421,3 +421,30 @@ enum eng_out resp_complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 {
 	return complete(r, qp, qpn, rv, c, true);
 }
+
+/* hw_qp.key_armed: 1: armed; 2: a thread is noting the event (event_mark()). Finishes case 2. */
+void dc_key_event_resume(struct seg *s, struct hw_qp *dct, uint32_t dctn)
+{
+	uint32_t was = atomic_load(&dct->key_armed);
+
+	if (was % HW_EV_SEQ != 2)
+		return;
+	event_note_once(s, dct, dctn, ENG_EVENT_DCT_KEY, was);
+	POINT("dct-noted");
+	/* Clears it, unless the program has armed it again. */
+	atomic_compare_exchange_strong(&dct->key_armed, &was, 0);
+	park_rouse(s, dct->mem.slot);
+	POINT("dct-roused");
+	eng_qp_event_pay(s, dct, dctn);
+}
+
+void dc_key_event(struct seg *s, struct hw_qp *dct, uint32_t dctn)
+{
+	uint32_t armed = 1;
+
+	if (!atomic_compare_exchange_strong(&dct->key_armed, &armed,
+					    event_mark(dct, ENG_EVENT_DCT_KEY) | 2))
+		return;
+	POINT("dct-disarmed");
+	dc_key_event_resume(s, dct, dctn);
+}

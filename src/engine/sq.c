@@ -8,7 +8,7 @@
 #include "engine/priv.h"
 #include "engine/sig.h"
 #include "engine/tm.h"
-#include "engine/transport.h"
+#include "engine/sender.h"
 #include "hw/cq.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
@@ -24,32 +24,6 @@
 #define UAR_BF_FIRST 0x800 /* the first send doorbell register; there is one every 0x100 bytes */
 #define UAR_BF_MASK 0xff
 #define SQ_NOTED 0x80000000u /* marks a noted doorbell record, whose index has only 16 bits */
-
-/*
- * Call before a completion waits: if this process dies, only this count makes eng_proc_died() look
- * for its CQ.
- */
-static void count_foreign(struct seg *s, uint32_t n)
-{
-	struct seg_proc *p = s->self == SEG_NONE ? NULL : seg_proc(s, s->self);
-
-	if (p)
-		atomic_fetch_add(&p->foreign, n);
-}
-
-void sq_note_waiting(struct eng_run *r)
-{
-	if (r->waits == SEG_NONE)
-		count_foreign(r->s, 1);
-	r->waits = r->to.cqn;
-}
-
-void sq_flush_waiting(struct eng_run *r)
-{
-	cq_flush(r->s, r->waits);
-	count_foreign(r->s, UINT32_MAX);
-	r->waits = SEG_NONE;
-}
 
 static enum eng_out execute(struct eng_run *r)
 {
@@ -79,7 +53,7 @@ static enum eng_out execute(struct eng_run *r)
 	r->link = eng_link(r->port);
 	if (r->opcode != WQE_OP_SEND_INVAL)
 		running_no_keys(r->ring);
-	return r->transport->execute(r);
+	return r->sender->execute(r);
 }
 
 /*
@@ -465,6 +439,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 			return;
 		}
 		r.transport = eng_transport(qp);
+		r.sender = eng_sender(qp);
 		if (rc == SEG_LOCK_INHERITED)
 			sq_inherited(s, qp, qpn);
 		if (atomic_load_explicit(&qp->flush_pending, memory_order_relaxed))
@@ -484,6 +459,11 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 		 atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_RUN | HW_PEND_FLUSH_SQ));
 }
 
+static void sq_retry(struct seg *s, uint32_t qpn)
+{
+	serve(s, qpn, HW_PEND_RUN, true);
+}
+
 void eng_ring_sq(struct seg *s, uint32_t qpn)
 {
 	const struct hw_qp *qp = s->may_wait ? hw_qp(s, qpn) : NULL;
@@ -493,12 +473,7 @@ void eng_ring_sq(struct seg *s, uint32_t qpn)
 	if (waits &&
 	    __builtin_expect(atomic_load_explicit(&qp->park, memory_order_relaxed) == HW_PARK_RNR,
 			     0))
-		ready_await(s, qp, qpn);
-}
-
-void sq_retry(struct seg *s, uint32_t qpn)
-{
-	serve(s, qpn, HW_PEND_RUN, true);
+		ready_await(s, qp, qpn, sq_retry);
 }
 
 void sq_resume(struct seg *s, uint32_t qpn)

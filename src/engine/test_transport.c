@@ -2,7 +2,7 @@
 /* The rows of the transports, checked against each other and the opcodes. */
 #include "hw/service.h"
 #include "engine/test.h"
-#include "engine/transport.h"
+#include "engine/sender.h"
 
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void test_only_these_numbers_have_a_row(void **state)
 
 		for (size_t i = 0; i < ALL; i++)
 			is |= all[i] == st;
-		assert_int_equal(eng_transport(&qp)->execute || eng_transport(&qp)->stays, is);
+		assert_int_equal(eng_sender(&qp)->execute || eng_transport(&qp)->stays, is);
 		assert_int_equal(strcmp(hw_service(st)->name, "?") != 0, is);
 		if (!is)
 			assert_true(!eng_transport(&qp)->opcodes);
@@ -52,7 +52,7 @@ static void test_what_is_accepted_can_be_executed(void **state)
 		for (uint32_t opcode = 0; opcode < 256; opcode++)
 			if (eng_accepts(t, opcode))
 				assert_int_not_equal(eng_op(opcode)->kind, ENG_K_NONE);
-		assert_int_equal(t->execute != NULL, t->opcodes != 0);
+		assert_int_equal(eng_senders[all[i]].execute != NULL, t->opcodes != 0);
 	}
 }
 
@@ -84,7 +84,8 @@ static void test_answers_need_acknowledgements(void **state)
 		}
 		if (t->psn)
 			assert_true(eng_acks(t));
-		if (t->execute)
+		assert_int_equal(eng_acks(t), eng_senders[all[i]].back != NULL);
+		if (eng_senders[all[i]].execute)
 			assert_int_equal(t->sqer, !eng_acks(t));
 	}
 }
@@ -94,15 +95,16 @@ static void test_rows_are_complete(void **state)
 	(void)state;
 	for (size_t i = 0; i < ALL; i++) {
 		const struct eng_transport *t = &eng_transports[all[i]];
+		const struct eng_sender *x = &eng_senders[all[i]];
 
 		assert_false(t->av && t->names_srq);
-		if (!t->execute)
+		if (!x->execute)
 			continue;
 		assert_int_equal(t->headers, HDR_BASE + (t->one_packet ? HDR_DETH : 0) +
 						     (t->names_srq ? HDR_XRCETH : 0));
 		assert_int_equal(hw_service(t->responder)->st, t->responder);
-		if (t->execute == rc_execute)
-			assert_true(t->peer && t->accepts);
+		if (x->execute == rc_execute)
+			assert_true(x->peer && x->accepts);
 	}
 }
 

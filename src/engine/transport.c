@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rows of transport.h. Data only; the functions that they name are in rc.c, ud.c, dc.c. */
+/* The rows of transport.h. Data only. */
 #include "engine/transport.h"
 #include "wire/pkt/pkt.h"
 #include "wire/prm/eq.h"
@@ -19,34 +19,27 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 	[PRM_ST_RC] =
 		{
 			.opcodes = OPS_RC,
-			.execute = rc_execute,
 			.headers = HDR_BASE,
 			.shown = true,
 			.pkt = PKT_RC,
 			.responder = PRM_ST_RC,
-			.peer = rc_peer,
-			.accepts = rc_accepts,
-			.back = way_back,
 			.psn = true,
+			.acks = true,
 			.event_queue = PRM_EVENT_QUEUE_QP,
 		},
 	[PRM_ST_UC] =
 		{
 			.opcodes = OPS_UNRELIABLE,
-			.execute = rc_execute,
 			.headers = HDR_BASE,
 			.shown = true,
 			.pkt = PKT_UC,
 			.responder = PRM_ST_UC,
-			.peer = rc_peer,
-			.accepts = rc_accepts,
 			.sqer = true,
 			.event_queue = PRM_EVENT_QUEUE_QP,
 		},
 	[PRM_ST_UD] =
 		{
 			.opcodes = OPS_DATAGRAM,
-			.execute = ud_execute,
 			.av = true,
 			.headers = HDR_BASE + HDR_DETH,
 			.one_packet = true,
@@ -59,29 +52,23 @@ const struct eng_transport eng_transports[ENG_TRANSPORTS] = {
 	[PRM_ST_XRC] =
 		{
 			.opcodes = OPS_RELIABLE,
-			.execute = rc_execute,
 			.names_srq = true,
 			.headers = HDR_BASE + HDR_XRCETH,
 			.shown = true,
 			.pkt = PKT_XRC,
 			.responder = PRM_ST_XRC,
-			.peer = rc_peer,
-			.accepts = xrc_accepts,
-			.back = way_back,
 			.psn = true,
+			.acks = true,
 			.event_queue = PRM_EVENT_QUEUE_QP,
 		},
 	[PRM_ST_DCI] =
 		{
 			.opcodes = OPS_COPYING,
-			.execute = rc_execute,
 			.av = true,
 			.headers = HDR_BASE,
 			.responder = HW_ST_DCT,
-			.peer = dc_peer,
-			.accepts = dc_accepts,
-			.back = dc_back,
 			.streams = true,
+			.acks = true,
 			.event_queue = PRM_EVENT_QUEUE_QP,
 		},
 	[HW_ST_DCT] =

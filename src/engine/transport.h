@@ -2,7 +2,8 @@
 /*
  * The differences between transports: one row each, selected by qp->st. The engine's code asks the
  * row, never which transport it is. A running send queue has its row in eng_run.transport, looked
- * up under sq_lock, because before that the QP number may be reused.
+ * up under sq_lock, because before that the QP number may be reused. What a send queue does with a
+ * message is in sender.h.
  */
 #ifndef SOFTHCA_ENGINE_TRANSPORT_H
 #define SOFTHCA_ENGINE_TRANSPORT_H
@@ -27,7 +28,6 @@ enum {
 struct eng_transport {
 	/* The WQE. */
 	uint64_t opcodes; /* the opcodes that it accepts, as bits 1 << WQE_OP_* */
-	enum eng_out (*execute)(struct eng_run *r);
 	/* At most one of these segments follows the control segment: */
 	bool av;        /* an address vector that names the other end; otherwise the QPC names it */
 	bool names_srq; /* a segment that names the responder's SRQ */
@@ -38,20 +38,9 @@ struct eng_transport {
 	bool shown;       /* captures show it: its packet format is published */
 	uint8_t pkt;      /* PKT_RC...: transport part of the BTH's opcode */
 
-	/*
-	 * The other end. peer(): finds the QP, and its port, if packets get there. accepts(): under
-	 * that QP's lock, does it take this request? execute() of datagrams needs neither.
-	 */
-	enum prm_st responder; /* service type of the responder's QP */
-	struct hw_qp *(*peer)(struct eng_run *r, uint32_t *port);
-	bool (*accepts)(struct eng_run *r, struct hw_qp *peer, uint32_t port);
-
-	/*
-	 * Do acknowledgements return from `port`? Sets r->back. NULL: the transport has no
-	 * acknowledgements, so no retries and no errors from the responder (eng_acks()).
-	 */
-	bool (*back)(struct eng_run *r, const struct hw_qp *peer, uint32_t port);
-	bool psn; /* the responder executes requests only in the order of their PSNs */
+	enum prm_st responder; /* service type of the other end's QP */
+	bool acks;             /* acknowledgements, so retries, and errors from the responder */
+	bool psn;              /* the responder executes requests only in the order of their PSNs */
 
 	/* After a failure: */
 	bool streams;         /* a failed WQE may stop only its stream (dc_stream_stops()) */
@@ -66,7 +55,7 @@ extern const struct eng_transport eng_transports[ENG_TRANSPORTS];
 
 static inline bool eng_acks(const struct eng_transport *t)
 {
-	return t->back;
+	return t->acks;
 }
 
 static inline bool eng_accepts(const struct eng_transport *t, uint32_t opcode)
