@@ -3,10 +3,10 @@
  * Sends a message as packets over the subnet: finds their path, decides whether they arrive, and
  * counts them at the ports that they pass. Called by the transports (rc.c, ud.c, dc.c).
  */
-#include "engine/link.h"
-#include "engine/priv.h"
+#include "engine/path/link.h"
+#include "engine/path/path.h"
 #include "wire/ib/gid.h"
-#include "engine/transport.h"
+#include "engine/base/transport.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "fabric/notice.h"

@@ -4,7 +4,7 @@
  * asks the process that has the memory, and carries out what other processes ask of this one, on
  * its device thread. mkey.c, cq.c and srq.c use the result.
  */
-#include "engine/priv.h"
+#include "engine/keys/keys.h"
 #include "hw/mkey.h"
 #include "hw/umem.h"
 #include "segment/adopt.h"

@@ -6,7 +6,7 @@
  * Words are in the host's byte order, and so are answers of 8 bytes (atomic_req_8B_endianness_mode
  * 1); answers of 4 bytes are big-endian in any mode, as are the operands in a WQE.
  */
-#include "engine/priv.h"
+#include "engine/move/move.h"
 #include "segment/adopt.h"
 
 #include <errno.h>

@@ -7,9 +7,9 @@
  *
  * DC is left out: its packet format is not published.
  */
-#include "engine/link.h"
-#include "engine/priv.h"
-#include "engine/transport.h"
+#include "engine/path/link.h"
+#include "engine/tx/tx.h"
+#include "engine/base/transport.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/qp_state.h"

@@ -5,9 +5,9 @@
  * and resp.c after a failure, on the engine's stack. It takes no lock and changes no counter of
  * ports: what it reads of a peer may have changed since.
  */
-#include "engine/cause_text.h"
-#include "engine/link.h"
-#include "engine/transport.h"
+#include "engine/path/cause.h"
+#include "engine/path/link.h"
+#include "engine/base/transport.h"
 #include "fabric/fabric.h"
 #include "fabric/path.h"
 #include "fabric/roce.h"

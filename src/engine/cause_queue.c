@@ -3,9 +3,9 @@
  * Owns the words for queues: work that waits, and what a queue pair has not done
  * when it ends. Called by sq.c and state.c with the queue's lock.
  */
-#include "engine/cause_text.h"
-#include "engine/cq_event.h"
-#include "engine/transport.h"
+#include "engine/path/cause.h"
+#include "engine/cq/cq_event.h"
+#include "engine/base/transport.h"
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

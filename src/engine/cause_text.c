@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The words that causes of failures have in common. Called by cause.c and cause_queue.c. */
-#include "engine/cause_text.h"
+#include "engine/base/base.h"
+#include "engine/base/cause_text.h"
 #include "fabric/fabric.h"
 #include "hw/qp_state.h"
 #include "hw/service.h"

@@ -3,7 +3,8 @@
  * Copies between a requester's and a responder's memory through this thread's gate. Called by
  * whoever moves the data of a message, with no CQ's lock held.
  */
-#include "engine/sig.h"
+#include "engine/move/move.h"
+#include "engine/keys/sig.h"
 #include "util/point.h"
 
 #include <errno.h>

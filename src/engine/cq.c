@@ -3,11 +3,11 @@
  * Completion queues: their locks, writing CQEs, overrun, resizing. Called with queue locks held;
  * takes one CQ lock at a time and calls segment/mem.h and cq_event.c under it.
  */
-#include "engine/cause.h"
-#include "engine/cq_event.h"
-#include "engine/priv.h"
-#include "engine/words.h"
-#include "engine/zip.h"
+#include "engine/path/cause.h"
+#include "engine/cq/cq_event.h"
+#include "engine/cq/cq.h"
+#include "engine/base/words.h"
+#include "engine/cq/zip.h"
 #include "hw/cq.h"
 #include "hw/flags.h"
 #include "segment/near.h"

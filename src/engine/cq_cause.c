@@ -2,7 +2,8 @@
 /*
  * The words for a CQ that fails. Called by cq.c with its lock.
  */
-#include "engine/cause_text.h"
+#include "engine/cq/cq.h"
+#include "engine/base/cause_text.h"
 #include "hw/cq.h"
 #include "hw/use.h"
 #include "util/fmt.h"

@@ -3,8 +3,8 @@
  * The events of completion queues: counting CQEs, arming, raising what an arm asks for. Called by
  * cq.c under a CQ's lock, by the doorbell of an arm and by the device thread.
  */
-#include "engine/cq_event.h"
-#include "engine/priv.h"
+#include "engine/cq/cq_event.h"
+#include "engine/cq/cq.h"
 #include "hw/cq.h"
 #include "hw/evq.h"
 #include "hw/flags.h"

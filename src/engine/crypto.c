@@ -6,7 +6,8 @@
  * Inferred, as no document says it: a unit's number is its place in the key, as a block's of
  * signatures; a transfer begins at the start of a unit.
  */
-#include "engine/sig.h"
+#include "engine/keys/keys.h"
+#include "engine/keys/sig.h"
 
 #include "hw/hca.h"
 #include "hw/obj.h"

@@ -4,10 +4,10 @@
  * and an access key. Called by rc.c, which treats DC like RC except for sequence numbers: a
  * connection lasts only as long as a message.
  */
-#include "engine/link.h"
-#include "engine/priv.h"
-#include "engine/words.h"
-#include "engine/transport.h"
+#include "engine/path/link.h"
+#include "engine/tx/tx.h"
+#include "engine/base/words.h"
+#include "engine/base/transport.h"
 #include "fabric/eth.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"

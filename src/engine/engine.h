@@ -18,6 +18,9 @@ struct hw_qp;
 struct hw_srq;
 struct hw_mkey;
 
+/* The engine's clock: clock_now_ns(), or a test's function. */
+extern uint64_t (*eng_clock)(void);
+
 /*
  * A store of 8 bytes to byte `offset` of UAR page `uar`; `be` is the raw qword, big-endian as in
  * memory:
@@ -161,7 +164,7 @@ void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_eve
  */
 enum { ENG_EVENT_DEVX = 28, ENG_EVENT_DCT_KEY = 28, ENG_EVENT_DCT_DRAINED = 29 };
 
-/* The reason for a failed work request, as its completion tells it. (state.c) */
+/* The reason for a failed work request, as its completion tells it. (fail.c) */
 struct eng_failure {
 	uint8_t syndrome;
 	uint8_t vendor_err;

@@ -4,9 +4,9 @@
  * object was made with; if a stopped reader locks that file's queue, the event is owed and the
  * device thread raises it. By DEVX they go to subscribers. Called by the engine and the firmware.
  */
-#include "engine/priv.h"
+#include "engine/cq/cq.h"
 #include "engine/for_tests.h"
-#include "engine/transport.h"
+#include "engine/base/transport.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/flags.h"

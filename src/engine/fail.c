@@ -2,7 +2,7 @@
 /*
  * Owns the reasons for failed work requests, as their completions tell them.
  */
-#include "engine/priv.h"
+#include "engine/base/base.h"
 
 /*
  * vendor_err: what ConnectX cards report with these syndromes, where public logs agree (tests/logs,

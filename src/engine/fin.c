@@ -3,9 +3,10 @@
  * The FIN with which the reader of a rendezvous ends it: its receiver takes it as a message. Called
  * by sq.c with that QP's sq_lock held; takes its rq_lock.
  */
-#include "engine/link.h"
-#include "engine/sender.h"
-#include "engine/tm.h"
+#include "engine/tx/tx.h"
+#include "engine/path/link.h"
+#include "engine/tx/sender.h"
+#include "engine/rx/tm.h"
 #include "hw/qp_state.h"
 #include "wire/wqe/tm.h"
 

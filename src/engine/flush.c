@@ -3,9 +3,10 @@
  * A QP that fails, and the flush of its queues. Called by whoever holds the queue's lock: the
  * sender, the responder, commands, and the device thread.
  */
-#include "engine/tm.h"
-#include "engine/transport.h"
-#include "engine/words.h"
+#include "engine/rx/rx.h"
+#include "engine/rx/tm.h"
+#include "engine/base/transport.h"
+#include "engine/base/words.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"

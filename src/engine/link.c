@@ -3,8 +3,9 @@
  * Owns the rows of link.h: addresses of packets on InfiniBand, and of RoCE v1 and v2 on Ethernet.
  * Called by the transports (rc.c, ud.c, dc.c), address.c and capture.c.
  */
-#include "engine/link.h"
-#include "engine/transport.h"
+#include "engine/path/path.h"
+#include "engine/path/link.h"
+#include "engine/base/transport.h"
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"

@@ -7,10 +7,10 @@
  * One word of the QP (hw_qp.mig) has the state and says which of two paths is in use, so that one
  * compare-and-swap migrates, in whatever thread: nobody finds half a path.
  */
-#include "engine/priv.h"
-#include "engine/words.h"
-#include "engine/qp.h"
-#include "engine/transport.h"
+#include "engine/tx/tx.h"
+#include "engine/base/words.h"
+#include "engine/base/qp.h"
+#include "engine/base/transport.h"
 #include "fabric/fabric.h"
 #include "hw/port.h"
 #include "util/point.h"

@@ -4,9 +4,10 @@
  * by requester and responder code between running_enter() and running_leave(): this keeps a key
  * registered (eng_mkey_quiesce() waits for it), so nothing is written to the key.
  */
-#include "engine/cause.h"
-#include "engine/sig.h"
-#include "engine/transport.h"
+#include "engine/keys/keys.h"
+#include "engine/path/cause.h"
+#include "engine/keys/sig.h"
+#include "engine/base/transport.h"
 #include "hw/mkey.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"

@@ -7,7 +7,7 @@
  * A wrong WQE fails as any other requester's does; which error a card gives for wrong lengths is
  * inferred.
  */
-#include "engine/priv.h"
+#include "engine/move/move.h"
 #include "hw/qp.h"
 
 /* Looks up the memory of the data segment at `off`. */

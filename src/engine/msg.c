@@ -4,10 +4,11 @@
  * WRITE with immediate consumes. Called by rc.c, and for tag matching by tm.c and fin.c, in the
  * requester's thread under the responder's rq_lock.
  */
-#include "engine/cause.h"
-#include "engine/link.h"
-#include "engine/tm.h"
-#include "engine/transport.h"
+#include "engine/rx/rx.h"
+#include "engine/path/cause.h"
+#include "engine/path/link.h"
+#include "engine/rx/tm.h"
+#include "engine/base/transport.h"
 #include "hw/mkey.h"
 #include "hw/port.h"
 #include "hw/qctr.h"

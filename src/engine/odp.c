@@ -7,7 +7,7 @@
  * The counter is the kernel's mr->odp_stats.faults (mlx5 odp.c, pagefault_single_data_segment()).
  * There pages that are present when the key is made cause no fault either (mlx5_ib_init_odp_mr()).
  */
-#include "engine/priv.h"
+#include "engine/keys/keys.h"
 #include "hw/mkey.h"
 #include "util/sys.h"
 

@@ -2,7 +2,7 @@
 /*
  * What all rooms of the engine share: its clock, and its operations by opcode.
  */
-#include "engine/priv.h"
+#include "engine/base/base.h"
 
 uint64_t (*eng_clock)(void) = clock_now_ns;
 

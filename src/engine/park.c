@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The device thread's work: it resumes what waits in QPs, CQs and SRQs of its process (DESIGN.md 6),
- * which rouse.c has marked. Also reads doorbell records in poll mode.
+ * The device thread's work: it resumes what waits in QPs, CQs and SRQs of its process (DESIGN.md
+ * 6), which rouse.c has marked. Also reads doorbell records in poll mode.
  */
 #include "engine/for_tests.h"
-#include "engine/priv.h"
-#include "engine/qp.h"
-#include "engine/transport.h"
+#include "engine/tx/tx.h"
+#include "engine/base/qp.h"
+#include "engine/base/transport.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/port.h"

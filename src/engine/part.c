@@ -3,8 +3,9 @@
  * Parts of messages: how many whole packets go before the one that fails. Called by rc.c and resp.c
  * after a failure, by sq.c and state.c when a send queue gets no answers.
  */
-#include "engine/cause.h"
-#include "engine/transport.h"
+#include "engine/rx/rx.h"
+#include "engine/path/cause.h"
+#include "engine/base/transport.h"
 
 #define FM_SMALL 1 /* MLX5_WQE_CTRL_INITIATOR_SMALL_FENCE: not for READs */
 

@@ -4,11 +4,11 @@
  * (or back, for READ), and handles the acknowledgement that the wire would have carried. Called by
  * sq.c with the requester's sq_lock held; takes the responder's rq_lock.
  */
-#include "engine/cause.h"
-#include "engine/link.h"
-#include "engine/priv.h"
-#include "engine/tm.h"
-#include "engine/sender.h"
+#include "engine/path/cause.h"
+#include "engine/path/link.h"
+#include "engine/tx/tx.h"
+#include "engine/rx/tm.h"
+#include "engine/tx/sender.h"
 #include "fabric/fabric.h"
 #include "hw/mkey.h"
 #include "hw/port.h"

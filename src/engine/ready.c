@@ -8,8 +8,8 @@
  * Nobody tells when receives are posted to an SRQ: the sleepers look in turn, each after a longer
  * time, and the first that finds receives wakes the next one.
  */
-#include "engine/priv.h"
-#include "engine/transport.h"
+#include "engine/rx/rx.h"
+#include "engine/base/transport.h"
 #include "hw/srq.h"
 #include "util/sys.h"
 #include "util/tls.h"

@@ -4,10 +4,10 @@
  * requester's thread under the responder's rq_lock; takes the lock of one CQ and, through srq.c, of
  * the SRQ.
  */
-#include "engine/cause.h"
-#include "engine/priv.h"
-#include "engine/tm.h"
-#include "engine/transport.h"
+#include "engine/path/cause.h"
+#include "engine/rx/rx.h"
+#include "engine/rx/tm.h"
+#include "engine/base/transport.h"
 #include "hw/cq.h"
 #include "hw/mkey.h"
 #include "hw/qctr.h"

@@ -8,9 +8,9 @@
  * by compare-and-swap, which fails later: rx_turn or a word's tag has changed. What cannot be noted
  * in one word (going to ERR, an event) is done at GATE_STATE and not taken over.
  */
-#include "engine/priv.h"
-#include "engine/tm.h"
-#include "engine/transport.h"
+#include "engine/rx/rx.h"
+#include "engine/rx/tm.h"
+#include "engine/base/transport.h"
 #include "hw/cq.h"
 #include "util/point.h"
 

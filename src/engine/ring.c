@@ -5,7 +5,7 @@
  * slot. Called by sq.c, umr.c, rc.c, and by adopt.c for copies of the program. running.c waits for
  * the threads and tells of epochs.
  */
-#include "engine/priv.h"
+#include "engine/base/ring.h"
 #include "segment/proc.h"
 #include "util/sys.h"
 

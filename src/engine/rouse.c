@@ -3,8 +3,8 @@
  * Wakes the device threads of processes whose queues have work left (DESIGN.md 6): a QP is marked
  * in the segment, and its own process resumes it (park.c). Called with and without locks.
  */
-#include "engine/priv.h"
-#include "engine/qp.h"
+#include "engine/base/base.h"
+#include "engine/base/qp.h"
 #include "hw/qp_state.h"
 #include "segment/proc.h"
 

@@ -10,7 +10,7 @@
  * that has noted the new epoch sees the change. A waiting thread holds nothing either, and no one
  * waits for it.
  */
-#include "engine/priv.h"
+#include "engine/keys/keys.h"
 #include "segment/proc.h"
 #include "util/sys.h"
 

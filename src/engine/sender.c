@@ -2,7 +2,8 @@
 /*
  * What a send queue of each transport does: the rows of sender.h.
  */
-#include "engine/sender.h"
+#include "engine/tx/tx.h"
+#include "engine/tx/sender.h"
 
 const struct eng_sender eng_senders[ENG_TRANSPORTS] = {
 	[PRM_ST_RC] = {.execute = rc_execute,

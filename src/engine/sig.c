@@ -8,7 +8,8 @@
  * Inferred, as no document says it: each transfer starts with the tags in the BSF, and a block's
  * number is its place in the key; a transfer begins at the start of a block.
  */
-#include "engine/sig.h"
+#include "engine/keys/keys.h"
+#include "engine/keys/sig.h"
 
 #include "hw/flags.h"
 #include "hw/obj.h"

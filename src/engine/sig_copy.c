@@ -7,7 +7,8 @@
  * is reported by a CQE: in the requester's send CQ if the key is in its WQE, else in the CQ of the
  * responder's receives (inferred: mlx5_parse_cqe() of libmlx5 takes it from any).
  */
-#include "engine/sig.h"
+#include "engine/move/move.h"
+#include "engine/keys/sig.h"
 
 #include "hw/qp.h"
 #include "util/point.h"

@@ -3,12 +3,12 @@
  * Send queues: takes doorbells, fetches and dispatches WQEs, settles outcomes (completion, error,
  * parking). Called by the thread that rings, the device thread and the firmware; owns sq_lock.
  */
-#include "engine/cause.h"
-#include "engine/link.h"
-#include "engine/priv.h"
-#include "engine/sig.h"
-#include "engine/tm.h"
-#include "engine/sender.h"
+#include "engine/path/cause.h"
+#include "engine/path/link.h"
+#include "engine/tx/tx.h"
+#include "engine/keys/sig.h"
+#include "engine/rx/tm.h"
+#include "engine/tx/sender.h"
 #include "hw/cq.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"

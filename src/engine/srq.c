@@ -4,8 +4,8 @@
  * a queue whose holder died or is stopped. Owns hw_srq.lock. Called by resp.c under a responder's
  * rq_lock, and by the firmware.
  */
-#include "engine/priv.h"
-#include "engine/tm.h"
+#include "engine/rx/rx.h"
+#include "engine/rx/tm.h"
 #include "hw/qp.h"
 #include "hw/srq.h"
 #include "util/point.h"

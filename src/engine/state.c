@@ -3,9 +3,10 @@
  * QP states: transitions by command, and waiting for users before an object is freed. Called by the
  * firmware under the HCA's lock.
  */
-#include "engine/cause.h"
-#include "engine/tm.h"
-#include "engine/transport.h"
+#include "engine/tx/tx.h"
+#include "engine/path/cause.h"
+#include "engine/rx/tm.h"
+#include "engine/base/transport.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"

@@ -7,8 +7,8 @@
  * A holder notes its thread and turn beside the lock (`ring`). The turn tells a late note, over
  * another holder's, from the right one; without a right note every possible holder loses its gate.
  */
-#include "engine/priv.h"
-#include "engine/transport.h"
+#include "engine/base/ring.h"
+#include "engine/base/transport.h"
 #include "hw/qp.h"
 #include "segment/proc.h"
 

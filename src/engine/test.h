@@ -18,14 +18,21 @@
 #include <unistd.h>
 #include <infiniband/mlx5dv.h>
 
-#include "engine/priv.h"
+#include "engine/engine.h"
 #include "fabric/fabric.h"
 #include "hw/qp_state.h"
 #include "hw/evq.h"
+#include "hw/cq.h"
+#include "hw/mkey.h"
 #include "segment/proc.h"
+#include "util/clock.h"
+#include "util/log.h"
 #include "util/test_cmocka.h"
 #include "wire/prm/mkey.h"
+#include "wire/wqe/cqe.h"
+#include "wire/wqe/wqe.h"
 
+struct eng_cqe;
 struct hw_cq;
 struct hw_srq;
 struct hw_mkey;

@@ -4,6 +4,7 @@
  * also checks the flush that follows.
  */
 #include "engine/for_tests.h"
+#include "engine/base/base.h"
 #include "engine/test.h"
 #include "hw/mkey.h"
 #include "hw/qctr.h"

@@ -2,8 +2,8 @@
 /* The engine between processes: peers that die at bad moments. */
 #include "engine/test_procs.h"
 #include "engine/test_tm.h"
-#include "engine/qp.h"
-#include "engine/tm.h"
+#include "engine/base/qp.h"
+#include "engine/rx/tm.h"
 #include "hw/cq.h"
 #include "hw/mkey.h"
 #include "hw/qp_state.h"

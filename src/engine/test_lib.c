@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The engine tests' bed: objects made by hand, WQEs written and CQEs read as libmlx5 does. */
 #include "engine/test.h"
+#include "engine/base/base.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/flags.h"
@@ -9,7 +10,7 @@
 #include "hw/mkey.h"
 #include "hw/pd.h"
 #include "hw/port.h"
-#include "engine/qp.h"
+#include "engine/base/qp.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

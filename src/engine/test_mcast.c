@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Datagrams to multicast groups: which QPs receive them. */
-#include "engine/priv.h"
 #include "engine/test.h"
+#include "engine/base/base.h"
 #include "fabric/count.h"
 #include "hw/flags.h"
 #include "hw/mcg.h"

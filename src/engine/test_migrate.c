@@ -4,6 +4,7 @@
  * what migrates a connection, what is refused, and that each message arrives once.
  */
 #include "engine/test.h"
+#include "engine/tx/tx.h"
 #include "fabric/fabric.h"
 #include "fabric/test_net.h"
 #include "hw/hca.h"

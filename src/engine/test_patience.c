@@ -4,7 +4,7 @@
  * slowly, and not for one that is stopped. The test's clock passes only in pass().
  */
 #include "engine/for_tests.h"
-#include "engine/priv.h"
+#include "engine/tx/tx.h"
 #include "engine/test_procs.h"
 #include "hw/port.h"
 #include "hw/qp.h"

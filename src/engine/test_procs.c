@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The engine between processes: traffic, inherited queues, peers that stop at bad moments. */
-#include "engine/priv.h"
 #include "engine/for_tests.h"
+#include "engine/tx/tx.h"
 #include "engine/test_procs.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"

@@ -3,7 +3,6 @@
  * A doorbell that finds no receive posted waits for one while others want its processor (ready.c).
  * The clock decides what it sees: each look takes `step`, a long time when others run meanwhile.
  */
-#include "engine/priv.h"
 #include "engine/test.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Users of a key that goes away: queues that run meanwhile, and stopped owners. */
 #include "engine/test_procs.h"
+#include "engine/keys/keys.h"
 #include "hw/mkey.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"

@@ -4,6 +4,7 @@
  * while others pay the same event and the next: each subscriber has each event once.
  */
 #include "engine/test_steps.h"
+#include "engine/cq/cq.h"
 #include "hw/qp.h"
 #include "engine/for_tests.h"
 #include "util/for_tests.h"

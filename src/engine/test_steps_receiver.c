@@ -5,6 +5,7 @@
  * dead process is left.
  */
 #include "engine/test_procs.h"
+#include "engine/tx/tx.h"
 #include "hw/cq.h"
 #include "hw/evsub.h"
 #include "hw/qp.h"

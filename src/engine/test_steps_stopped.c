@@ -4,6 +4,7 @@
  * it finds what they have finished for it.
  */
 #include "engine/test_steps.h"
+#include "engine/tx/tx.h"
 #include "hw/qp.h"
 #include "util/for_tests.h"
 

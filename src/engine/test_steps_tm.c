@@ -5,6 +5,7 @@
  * agree with the completions.
  */
 #include "engine/test_steps.h"
+#include "engine/cq/cq.h"
 #include "engine/test_tm.h"
 #include "util/for_tests.h"
 

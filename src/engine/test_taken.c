@@ -4,6 +4,7 @@
  * a waiting thread, and a thread whose copy was revoked repeats it.
  */
 #include "engine/test_keys.h"
+#include "engine/tx/tx.h"
 #include "engine/test_procs.h"
 #include "hw/mkey.h"
 #include "hw/qp_state.h"

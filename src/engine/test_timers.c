@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* RNR and transport retries with a fake clock. Nothing here sleeps. */
 #include "engine/for_tests.h"
+#include "engine/tx/tx.h"
 #include "engine/test.h"
 #include "hw/cq.h"
 #include "hw/port.h"

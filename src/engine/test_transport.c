@@ -2,7 +2,8 @@
 /* The rows of the transports, checked against each other and the opcodes. */
 #include "hw/service.h"
 #include "engine/test.h"
-#include "engine/sender.h"
+#include "engine/tx/tx.h"
+#include "engine/tx/sender.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* CQE compression: which completions share a session, and what readers of all kinds see. */
 #include "engine/test_zip.h"
-#include "engine/zip.h"
+#include "engine/cq/zip.h"
 #include "hw/srq.h"
 
 #include <infiniband/verbs.h>

@@ -7,8 +7,8 @@
 #ifndef SOFTHCA_ENGINE_TEST_ZIP_H
 #define SOFTHCA_ENGINE_TEST_ZIP_H
 
-#include "engine/priv.h"
 #include "engine/test.h"
+#include "engine/cq/cq.h"
 #include "hw/cq.h"
 #include "hw/zip.h"
 #include "wire/prm/cq.h"

@@ -4,11 +4,11 @@
  * itself and tells the sender with a FIN (fin.c). The list is tm_list.c's. Called by rc.c under the
  * locks of a send queue and of the responder.
  */
-#include "engine/tm.h"
-#include "engine/link.h"
-#include "engine/priv.h"
-#include "engine/qp.h"
-#include "engine/transport.h"
+#include "engine/rx/tm.h"
+#include "engine/path/link.h"
+#include "engine/rx/rx.h"
+#include "engine/base/qp.h"
+#include "engine/base/transport.h"
 #include "hw/cq.h"
 #include "hw/port.h"
 #include "hw/mkey.h"

@@ -3,9 +3,9 @@
  * Tag matching: commands that change an XRQ's list, and the count of unexpected messages that
  * decides which entries may be matched. Called by sq.c under a send queue's lock, and by tm.c.
  */
-#include "engine/tm.h"
-#include "engine/priv.h"
-#include "engine/qp.h"
+#include "engine/rx/tm.h"
+#include "engine/rx/rx.h"
+#include "engine/base/qp.h"
 #include "hw/srq.h"
 #include "hw/tm.h"
 #include "util/point.h"

@@ -3,7 +3,8 @@
  * Trace lines of the data path: doorbells, completions with error, events. Called by the rest of
  * the engine when the topic is on, on the engine's stack and with queue locks held.
  */
-#include "engine/cause.h"
+#include "engine/base/base.h"
+#include "engine/path/cause.h"
 #include "fabric/fabric.h"
 #include "hw/cq.h"
 #include "hw/hca.h"

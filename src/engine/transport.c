@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rows of transport.h. Data only. */
-#include "engine/transport.h"
+#include "engine/base/base.h"
+#include "engine/base/transport.h"
 #include "wire/pkt/pkt.h"
 #include "wire/prm/eq.h"
 

@@ -4,8 +4,8 @@
  * ud.c for a lock at the peer.
  */
 #include "engine/for_tests.h"
-#include "engine/priv.h"
-#include "engine/qp.h"
+#include "engine/tx/tx.h"
+#include "engine/base/qp.h"
 #include "hw/cq.h"
 #include "hw/port.h"
 #include "hw/qctr.h"

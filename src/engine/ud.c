@@ -4,10 +4,10 @@
  * fit or match there is dropped silently. Called by sq.c with the sender's sq_lock held; takes the
  * receiver's rq_lock.
  */
-#include "engine/cause.h"
-#include "engine/link.h"
-#include "engine/priv.h"
-#include "engine/transport.h"
+#include "engine/path/cause.h"
+#include "engine/path/link.h"
+#include "engine/tx/tx.h"
+#include "engine/base/transport.h"
 #include "fabric/count.h"
 #include "fabric/fabric.h"
 #include "hw/flags.h"

@@ -8,7 +8,8 @@
  * request completed. If that takes long the request waits at the head of its queue; hw_qp.took says
  * that it has begun.
  */
-#include "engine/sig.h"
+#include "engine/keys/keys.h"
+#include "engine/keys/sig.h"
 #include "hw/qp.h"
 #include "hw/mkey.h"
 #include "util/point.h"

@@ -3,7 +3,7 @@
  * Compression: the CQ in which completions of a run wait for further ones. Called by sq.c and
  * resp.c.
  */
-#include "engine/priv.h"
+#include "engine/cq/cq.h"
 #include "segment/proc.h"
 
 /*

@@ -3,8 +3,8 @@
  * Owns the words that a responder changes under rq_lock, and what this thread knows of them. Called
  * by resp_lock.c, which reads them, by the responder, and by the holder of a CQ or an SRQ.
  */
-#include "engine/priv.h"
-#include "engine/words.h"
+#include "engine/base/ring.h"
+#include "engine/base/words.h"
 #include "hw/cq.h"
 #include "util/point.h"
 

@@ -3,7 +3,7 @@
  * Reads the WQEs of a send queue and its doorbell record. Called with sq_lock held, by traces
  * without.
  */
-#include "engine/priv.h"
+#include "engine/base/base.h"
 #include "hw/qp.h"
 
 int sq_read_pi(struct seg *s, const struct hw_qp *qp, uint32_t *pi)

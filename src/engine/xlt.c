@@ -5,7 +5,8 @@
  * which keeps all keys of the protection domain registered. A UMR may change a key's list at any
  * time: every entry is read once and checked.
  */
-#include "engine/sig.h"
+#include "engine/keys/keys.h"
+#include "engine/keys/sig.h"
 #include "hw/memic.h"
 #include "hw/mkey.h"
 #include "wire/prm/mkey.h"

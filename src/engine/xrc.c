@@ -3,9 +3,9 @@
  * XRC: the part of the responder that depends on the SRQ of a request. Called by rc.c under the
  * responder's rq_lock, and by the firmware before an XRC SRQ is freed.
  */
-#include "engine/priv.h"
-#include "engine/words.h"
-#include "engine/transport.h"
+#include "engine/tx/tx.h"
+#include "engine/base/words.h"
+#include "engine/base/transport.h"
 #include "hw/flags.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"

@@ -12,7 +12,8 @@
  * The title has the number of CQEs in byte_cnt; arrays of 8 mini CQEs stand in the entries 1, 8,
  * 16... behind it, and the rest of the session's entries is not written.
  */
-#include "engine/zip.h"
+#include "engine/cq/cq.h"
+#include "engine/cq/zip.h"
 
 #include "wire/prm/cq.h"
 

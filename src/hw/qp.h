@@ -147,7 +147,7 @@ struct hw_qp {
 	/* Responder [rq]. */
 	/*
 	 * Five words of 8 bytes. Each is changed by a compare-and-swap, which fails for a stopped
-	 * thread whose lock was taken over (resp_lock.c). The highest bits of msn, rx_srqn,
+	 * thread whose lock was taken over (words.h). The highest bits of msn, rx_srqn,
 	 * rx_intent (8) and rx_n (16) are tags for that purpose.
 	 */
 	_Alignas(64) struct seg_lock rq_lock;
@@ -159,7 +159,7 @@ struct hw_qp {
 	uint32_t rx_srqn;    /* the SRQ of rx_srq_wqe: an XRC QP's requests name it */
 	/* WQEs in hw_rq_ahead: [rx_first, rx_first + rx_n) */
 	uint32_t rx_first, rx_n;
-	uint64_t rx_intent;       /* a receive's CQE is being written, or written (resp_lock.c) */
+	uint64_t rx_intent;       /* a receive's CQE is being written, or written (words.h) */
 	_Atomic uint32_t rx_ring; /* seg_ring of the lock's last holder */
 	/* a message arrived in RTR: 1 the event COMM_EST is owed, 2 it was noted */
 	uint32_t comm_est;

@@ -211,7 +211,7 @@ struct seg {
 	bool spurious;     /* every second arm of a CQ raises an event */
 	bool may_wait;     /* a doorbell may wait for a receiver (ready.c) */
 	bool polled;       /* this process's doorbells are polled, not trapped */
-	bool plain_timers; /* RoCE: no adaptive retransmissions, time-outs as specified (park.c) */
+	bool plain_timers; /* RoCE: no adaptive retransmissions, time-outs as specified (tries.c) */
 	/* 1 + descriptor of the supervisor's connection, for link_wake(); 0: none */
 	_Atomic int wake_fd;
 	/*

@@ -90,7 +90,7 @@ def engine_ops():
 
 
 def engine_failures():
-    t = re.sub(r'\s+', ' ', table('src/engine/state.c', 'eng_failures'))
+    t = re.sub(r'\s+', ' ', table('src/engine/fail.c', 'eng_failures'))
     return re.findall(r'\{CQE_SYND_(\w+), (0x[0-9a-f]+), "([^"]*)"', t)
 
 

@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_ENGINE_ZIP_H
 #define SOFTHCA_ENGINE_ZIP_H
 
-#include "engine/priv.h"
+#include "engine/cq/cq.h"
 #include "hw/cq.h"
 #include "hw/zip.h"
 

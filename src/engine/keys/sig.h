@@ -9,8 +9,8 @@
 #ifndef SOFTHCA_ENGINE_SIG_H
 #define SOFTHCA_ENGINE_SIG_H
 
-#include "engine/crypto.h"
-#include "engine/priv.h"
+#include "engine/keys/crypto.h"
+#include "engine/keys/keys.h"
 #include "hw/obj.h"
 
 enum sig_kind { SIG_NONE, SIG_DIF, SIG_CRC32, SIG_CRC32C, SIG_CRC64 };
@@ -79,11 +79,6 @@ static inline uint64_t sig_place(const struct sig_domain *d, uint64_t data)
 enum eng_why sig_add(struct seg *s, struct eng_sgl *l, const struct hw_mkey *mk,
 		     const struct sig_key *k, uint64_t addr, uint64_t len, uint32_t qpn,
 		     uint32_t access);
-/*
- * The part of sgl_copy_gated() that copies by way of a buffer: lists with signature keys, and other
- * lists to find out which of the two has faulted (eng_sgl.fault).
- */
-int sig_copy(struct eng_run *r, struct eng_sgl *dst, struct eng_sgl *src);
 enum eng_out sig_set_psv(struct eng_run *r);
 
 #endif

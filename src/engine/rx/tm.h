@@ -3,8 +3,8 @@
 #ifndef SOFTHCA_ENGINE_TM_H
 #define SOFTHCA_ENGINE_TM_H
 
-#include "engine/priv.h"
-#include "engine/words.h"
+#include "engine/rx/rx.h"
+#include "engine/base/words.h"
 
 /* ---- the list, tm_list.c */
 
@@ -44,7 +44,5 @@ void tm_settle(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool written);
  * thread does not owe it (any more).
  */
 bool tm_second(struct seg *s, struct hw_qp *qp, uint32_t qpn);
-/* Under sq_lock: delivers the FIN that this QP shall receive (fin_owed). False: try again later. */
-bool tm_fin(struct eng_run *r);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_ENGINE_SENDER_H
 #define SOFTHCA_ENGINE_SENDER_H
 
-#include "engine/transport.h"
+#include "engine/base/transport.h"
 
 struct eng_sender {
 	enum eng_out (*execute)(struct eng_run *r);

@@ -6,26 +6,8 @@
 #ifndef SOFTHCA_ENGINE_CAUSE_H
 #define SOFTHCA_ENGINE_CAUSE_H
 
-#include "engine/priv.h"
-#include "hw/told.h"
-
-/* Noted by the code that fails, for the line that is made of it soon after, in the same thread. */
-struct cause_note {
-	/* the key that sgl_add_key() has refused last; len 0: none */
-	uint32_t key, pdn, qpn, access;
-	uint64_t addr, len;
-	uint64_t need, room; /* bytes of a message, and of the receive that is too short */
-	enum eng_why theirs; /* why the receive of the other end failed */
-};
-extern TLS_IE struct cause_note cause_note;
-
-#define CAUSE_TEXT 320
-/* The last text, for the trace line of the completion that follows. */
-extern TLS_IE struct cause_last {
-	uint32_t qpn;
-	enum eng_why why;
-	char text[CAUSE_TEXT];
-} cause_last;
+#include "engine/base/cause_text.h"
+#include "engine/path/path.h"
 
 /* The destination of a message, as its transport knows it. */
 struct cause_to {
@@ -52,14 +34,13 @@ void cause_dropped(struct eng_run *r, const struct cause_to *to, enum eng_out ou
 void cause_ahead(struct eng_run *r, const struct hw_qp *peer);
 /* A doorbell rang for work of a queue that does not send yet. */
 void cause_not_ready(struct eng_run *r, uint32_t state);
-/* The CQ enters the error state (HW_CQ_ERR_*). */
-void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error);
 /* The WQE in hand is parked, for the first time or again: a line for all times. */
 void cause_parked(struct eng_run *r, enum hw_park why);
 void cause_unparked(struct eng_run *r);
 /* The QP is freed or reset: does its work wait for something? */
 void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn);
-/* The text that was made last for this QP and reason, or that of the reason alone. */
-const char *cause_text(uint32_t qpn, enum eng_why why);
+
+/* "no answer: ...": why the request in hand has none, which has just been tried. */
+void cause_put_silence(struct cause_text *t, struct eng_run *r);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef SOFTHCA_ENGINE_CRYPTO_H
 #define SOFTHCA_ENGINE_CRYPTO_H
 
-#include "engine/priv.h"
+#include "engine/keys/keys.h"
 #include "util/aes.h"
 
 #define CRYPTO_UNIT_MAX 4160

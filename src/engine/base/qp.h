@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Small functions on a QP's fields for the engine's files. Not in priv.h, which does not need the
+ * Small functions on a QP's fields for the engine's files. Not in base.h, which does not need the
  * fields.
  */
 #ifndef SOFTHCA_ENGINE_QP_H
 #define SOFTHCA_ENGINE_QP_H
 
-#include "engine/priv.h"
+#include "engine/base/base.h"
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "wire/prm/qp.h"
@@ -86,7 +86,7 @@ static inline void cqe_init(struct eng_cqe *c, uint32_t opcode, const struct hw_
 	LAYOUT_SET(cqe64, c->b, opcode, opcode);
 }
 
-/* park.c */
+/* rouse.c */
 void park_qp(struct seg *s, struct hw_qp *qp, enum hw_park why, uint64_t deadline);
 
 #endif

@@ -6,7 +6,7 @@
 #ifndef SOFTHCA_ENGINE_LINK_H
 #define SOFTHCA_ENGINE_LINK_H
 
-#include "engine/priv.h"
+#include "engine/path/path.h"
 #include "hw/port.h"
 #include "wire/pkt/pkt.h"
 

@@ -8,8 +8,8 @@
 #ifndef SOFTHCA_ENGINE_TRANSPORT_H
 #define SOFTHCA_ENGINE_TRANSPORT_H
 
-#include "engine/priv.h"
-#include "engine/qp.h"
+#include "engine/base/base.h"
+#include "engine/base/qp.h"
 #include "wire/pkt/pkt.h"
 
 /* Octets of packet headers (IBA 5.2), including the ICRC. */

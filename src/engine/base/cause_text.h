@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A text that is put together in a buffer, without malloc and stdio; what does not fit is cut. */
+/*
+ * The words that causes of failures have in common (path/cause.h): a text that is put together in a
+ * buffer, without malloc and stdio, where what does not fit is cut; and what was noted for it.
+ */
 #ifndef SOFTHCA_ENGINE_CAUSE_TEXT_H
 #define SOFTHCA_ENGINE_CAUSE_TEXT_H
 
-#include "engine/cause.h"
-#include "engine/qp.h"
+#include "engine/base/qp.h"
 #include "hw/told.h"
+
+/* Noted by the code that fails, for the line that is made of it soon after, in the same thread. */
+struct cause_note {
+	/* the key that sgl_add_key() has refused last; len 0: none */
+	uint32_t key, pdn, qpn, access;
+	uint64_t addr, len;
+	uint64_t need, room; /* bytes of a message, and of the receive that is too short */
+	enum eng_why theirs; /* why the receive of the other end failed */
+};
+extern TLS_IE struct cause_note cause_note;
+
+#define CAUSE_TEXT 320
+/* The last text, for the trace line of the completion that follows. */
+extern TLS_IE struct cause_last {
+	uint32_t qpn;
+	enum eng_why why;
+	char text[CAUSE_TEXT];
+} cause_last;
 
 struct cause_text {
 	char *buf;
@@ -28,7 +48,7 @@ void cause_tell(const struct seg *s, const struct hw_qp *qp, enum hw_told_kind k
 /* A trace line of a failure: WHAT(NAME=NUMBER): REASON. */
 void cause_line(const char *what, const char *group, const char *name, uint32_t number,
 		const char *reason);
-/* "no answer: ...": why the request in hand has none, which has just been tried. */
-void cause_put_silence(struct cause_text *t, struct eng_run *r);
+/* The text that was made last for this QP and reason, or that of the reason alone. */
+const char *cause_text(uint32_t qpn, enum eng_why why);
 
 #endif

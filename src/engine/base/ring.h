@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The threads that work on send queues (ring.c), and taking a lock over from a stopped one
+ * (steal.c).
+ */
+#ifndef SOFTHCA_ENGINE_RING_H
+#define SOFTHCA_ENGINE_RING_H
+
+#include "engine/base/base.h"
+#include "segment/proc.h"
+#include "util/tls.h"
+
+/*
+ * running.c: the list of threads that work on send queues, in any process. Enter before taking the
+ * queue's lock, leave after releasing it. _again(): the thread starts anew and keeps nothing that
+ * it has looked up.
+ */
+extern TLS_IE struct running_last {
+	uint32_t index;        /* index of this thread's last entry, which it tries first */
+	struct seg_ring *used; /* set between _enter() and _leave() */
+} running_last;
+struct seg_ring *running_enter(struct seg *s, uint32_t qpn);
+void running_again(struct seg *s, struct seg_ring *e);
+void running_leave(struct seg_ring *e);
+
+/* Called after something was taken away: returns the epoch for running_wait(). */
+uint64_t running_mark(struct seg *s);
+/* A doorbell: no bus lock, as the entry is this thread's. */
+static inline void running_count(struct seg_ring *e)
+{
+	uint64_t n = atomic_load_explicit(&e->rung, memory_order_relaxed);
+
+	atomic_store_explicit(&e->rung, n + 1, memory_order_relaxed);
+}
+
+/* Returns this thread's entry (NULL: none); *n: 1 + the entry's index. */
+static inline struct seg_ring *running_mine(uint32_t *n)
+{
+	*n = running_last.index + 1;
+	return running_last.used;
+}
+
+/* A WQE begins, which uses no key yet, or keys that are not noted. */
+static inline void running_no_keys(struct seg_ring *e)
+{
+	atomic_store_explicit(&e->nkeys, 0, memory_order_relaxed);
+}
+static inline void running_any_key(struct seg_ring *e)
+{
+	atomic_store_explicit(&e->nkeys, SEG_RING_KEYS + 1, memory_order_relaxed);
+}
+
+/*
+ * Called before a key is looked up. No barrier: whoever reads the list makes all threads pass one
+ * (membarrier(2)).
+ */
+static inline void running_uses_key(uint32_t key)
+{
+	struct seg_ring *e = running_last.used;
+	uint32_t n = e ? atomic_load_explicit(&e->nkeys, memory_order_relaxed) : SEG_RING_KEYS + 1;
+
+	if (n > SEG_RING_KEYS)
+		return;
+	if (n < SEG_RING_KEYS)
+		atomic_store_explicit(&e->key[n], key, memory_order_relaxed);
+	atomic_store_explicit(&e->nkeys, n + 1, memory_order_release);
+	atomic_signal_fence(memory_order_seq_cst); /* before the key is looked at */
+}
+
+/*
+ * steal.c. steal_note(): the holder of a lock that can be taken over notes itself beside the lock.
+ * *gate: the gate of its copies; NULL: it has none, and steal() leaves it the lock. False: the lock
+ * was taken over before. A holder with a gate calls seg_lock_has_turn() after it has read what the
+ * lock guards. steal(): takes the lock over from a stopped process that is not slot `owner`. `qpn`:
+ * the QP whose responder the lock guards; SEG_NONE: it is another lock.
+ */
+#define STEAL_TURN 24
+#define STEAL_SLOT 8
+#define STEAL_ENTRY 0xffu
+#define STEAL_NOTE(turn, slot, n) \
+	((uint32_t)(turn) << STEAL_TURN | ((slot)&0xffff) << STEAL_SLOT | (n))
+static inline bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_t *ring,
+			      uint16_t turn, struct seg_gate **gate)
+{
+	uint32_t n;
+	struct seg_ring *e = running_mine(&n);
+
+	*gate = e ? &e->gate : NULL;
+	atomic_store_explicit(ring, STEAL_NOTE(turn, s->self, e ? n : 0), memory_order_relaxed);
+	/*
+	 * Without a gate only seg_lock_keep() stops a process that read the note before this store.
+	 */
+	return e || seg_lock_keep(s, l, turn);
+}
+
+/* Call before the lock is released, so that the next holder is not mistaken for this one. */
+static inline void steal_unnote(_Atomic uint32_t *ring)
+{
+	atomic_store_explicit(ring, 0, memory_order_relaxed);
+}
+bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint32_t owner,
+	   uint32_t qpn, uint16_t *turn);
+
+/*
+ * As steal(), from any stopped process: holders of such a lock only read through a gate, or need no
+ * revocation.
+ */
+bool steal_from_reader(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring,
+		       uint16_t *turn);
+
+#endif
