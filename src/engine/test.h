@@ -140,7 +140,7 @@ uint32_t t_next_psn(const struct t_qp *q);
 void t_set_state(struct t_qp *q, enum prm_qp_state state);
 void t_set_mmo(struct t_qp *q, bool on);
 void t_set_srq_wqe(struct t_qp *q, const struct t_srq *srq, uint32_t index);
-/* Prepares a CQE of the QP: cqe_init() of engine/qp.h. */
+/* Prepares a CQE of the QP: cqe_init() of engine/base/qp.h. */
 void t_cqe_init(struct eng_cqe *c, uint32_t opcode, const struct t_qp *q, uint32_t wqe_counter);
 /* The QP expects PSNs of `peer`, and sends its own, from a number close to the wrap. */
 void t_set_rcv_psn(struct t_qp *q, uint32_t peer_qpn);

@@ -75,7 +75,7 @@ static bool bsf_fits(const void *mkc)
 }
 
 /*
- * The QP of mkc.qpn need not exist: it is compared when a QP uses the key (engine/mkey.c), which
+ * The QP of mkc.qpn need not exist: it is compared when a QP uses the key (engine/keys/mkey.c), which
  * may outlive its QP as a bound memory window does. The kernel writes 0xffffff, any QP
  * (reg_create()).
  */

@@ -149,7 +149,7 @@ struct seg_hdr {
 	_Atomic uint32_t capture;  /* a capture runs: packets are added to it (cap.h) */
 	_Atomic uint32_t adopting; /* 1: memory of a process may be adopted, or was (adopt.h) */
 	/*
-	 * Incremented when a key or QP is revoked from the threads that use it (engine/running.c).
+	 * Incremented when a key or QP is revoked from the threads that use it (engine/keys/running.c).
 	 */
 	_Atomic uint64_t epoch;
 	char name[64]; /* name of the fabric */

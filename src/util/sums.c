@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Check values of data blocks, a byte at a time. Called by engine/sig.c. */
+/* Check values of data blocks, a byte at a time. Called by engine/keys/sig.c. */
 #include "util/sums.h"
 
 #include "util/crc_table.h"

@@ -510,7 +510,7 @@ class Explain(Why):
                 self.assertTrue(got[0]['means'] and got[0]['cause'])
 
     def test_every_vendor_err_of_ours_is_explained(self):
-        rows = re.findall(r'\{CQE_SYND_(\w+), (0x[0-9a-f]+),\s*"([^"]*)"\}', c_source('src/engine/fail.c'))
+        rows = re.findall(r'\{CQE_SYND_(\w+), (0x[0-9a-f]+),\s*"([^"]*)"\}', c_source('src/engine/base/fail.c'))
         self.assertGreater(len(rows), 15)
         for syndrome, vendor, text in rows:
             got = [m for m in self.meanings(vendor) if m['kind'] == 'vendor_err']

@@ -78,7 +78,7 @@ def devx_commands():
 
 def engine_ops():
     """Opcode: the transports whose row has it."""
-    t = read('src/engine/transport.c')
+    t = read('src/engine/base/transport.c')
     sets = {}
     for name, body in re.findall(r'^#define (OPS_\w+) \(((?:[^()]|\(\w+\))*)\)$', t, re.M):
         sets[name] = set(re.findall(r'\bOP\((\w+)\)', body)).union(*(sets[s] for s in re.findall(r'\bOPS_\w+', body)))
@@ -90,7 +90,7 @@ def engine_ops():
 
 
 def engine_failures():
-    t = re.sub(r'\s+', ' ', table('src/engine/fail.c', 'eng_failures'))
+    t = re.sub(r'\s+', ' ', table('src/engine/base/fail.c', 'eng_failures'))
     return re.findall(r'\{CQE_SYND_(\w+), (0x[0-9a-f]+), "([^"]*)"', t)
 
 

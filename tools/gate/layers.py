@@ -9,7 +9,10 @@ INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')
 
 
 def matrix(text):
-    """Layer to the layers or headers that it and that only its tests may include, in the order of the lines; what is wrong."""
+    """
+    Layer to the layers or headers that it and that only its tests may include, in the order of the lines; layer/room to
+    rooms of that layer; what is wrong.
+    """
     allowed, tests, bad = {}, {}, []
     for n, line in enumerate(text.splitlines(), 1):
         line = line.split('#')[0].strip()
@@ -21,8 +24,10 @@ def matrix(text):
             continue
         rest, _, extra = rest.partition('+')
         allowed[layer], tests[layer] = rest.split(), extra.split()
+        within = layer.split('/')[0] + '/' if '/' in layer else ''
         bad += [f'tools/layers:{n}: {layer} may not include {to}: no line above is for it'
-                for to in allowed[layer] if to.split('/')[0] not in list(allowed)[:-1]]
+                for to in allowed[layer]
+                if (within + to if within else to.split('/')[0]) not in list(allowed)[:-1]]
         if len(set(allowed[layer])) < len(allowed[layer]):
             bad.append(f'tools/layers:{n}: a layer or header stands there twice')
     return allowed, tests, bad
@@ -40,9 +45,49 @@ def edges(files):
     return found
 
 
+def room(path):
+    """layer/room of the path of a file or an include; None: it is in no room."""
+    return path.rpartition('/')[0] if path.count('/') == 2 else None
+
+
+def below(allowed, here):
+    """The rooms that a room may use: those that its line names, and those that these may use."""
+    names = set(allowed.get(here, ()))
+    return names.union(*(below(allowed, f"{here.split('/')[0]}/{r}") for r in names))
+
+
+def room_problems(allowed, files):
+    """A room includes those below it, and headers of its layer that are in no room."""
+    rooms = [r for r in allowed if '/' in r]
+    with_rooms = {r.split('/')[0] for r in rooms}
+    bad, used, there = [], set(), set()
+    for f in files:
+        layer, here = f.split('/')[1], room(f[len('src/'):])
+        if layer not in with_rooms or is_test(f):
+            continue
+        there.add(here)
+        if here and here not in allowed:
+            bad.append(f'tools/layers: no line for src/{here}')
+        if not here and f.endswith('.c'):
+            bad.append(f'{f}: is in no room of its layer')
+        for n, line in enumerate(read(f).splitlines(), 1):
+            m = INCLUDE.match(line)
+            to = room(m.group(1)) if m and m.group(1).startswith(layer + '/') else None
+            if not to or to == here:
+                continue
+            used.add((here, to.split('/')[1]))
+            if not here or to.split('/')[1] not in below(allowed, here):
+                bad.append(f'{f}:{n}: {here or "what is in no room"} may not include {m.group(1)} (tools/layers)')
+    bad += [f'tools/layers: {r}: there is no such folder' for r in rooms if r not in there]
+    bad += [f'tools/layers: {r} does not include {to} any more: take it out'
+            for r in rooms if r in there for to in allowed[r] if (r, to) not in used]
+    return bad
+
+
 def problems(text, files):
     allowed, tests, bad = matrix(text)
-    order = list(allowed)
+    bad += room_problems(allowed, files)
+    order = [layer for layer in allowed if '/' not in layer]
     used = set()
     for f, n, layer, path in edges(files):
         to = path.split('/')[0]

@@ -3,7 +3,7 @@
 import os
 import re
 
-from . import layers, source, tests, words
+from . import layers, rooms, source, tests, words
 from .common import CORES, TOP, Part, read, result, sh
 
 # Where a layer's tests have other names than it.
@@ -53,6 +53,7 @@ def concerned(build, rows, files):
 def check_tree():
     """What looks at all files at once, in a second."""
     layers.check_layering()
+    rooms.check_headers()
     layers.check_heap()
     layers.check_results()
     source.check_sleeps()

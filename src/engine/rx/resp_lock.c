@@ -10,7 +10,6 @@
  */
 #include "engine/rx/rx.h"
 #include "engine/rx/tm.h"
-#include "engine/base/transport.h"
 #include "hw/cq.h"
 #include "util/point.h"
 

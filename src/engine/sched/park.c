@@ -3,23 +3,17 @@
  * The device thread's work: it resumes what waits in QPs, CQs and SRQs of its process (DESIGN.md
  * 6), which rouse.c has marked. Also reads doorbell records in poll mode.
  */
-#include "engine/for_tests.h"
 #include "engine/tx/tx.h"
 #include "engine/base/qp.h"
 #include "engine/base/transport.h"
 #include "hw/cq.h"
 #include "hw/evtarget.h"
-#include "hw/port.h"
-#include "hw/qctr.h"
 #include "hw/flags.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
 #include "hw/srq.h"
-#include "hw/world.h"
 #include "hw/evsub.h"
 #include "segment/proc.h"
-#include "util/bits.h"
-#include "util/point.h"
 
 /*
  * A program need not ring for what it posts to a QP in ERR. Cards look within 73 us (measured);

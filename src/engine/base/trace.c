@@ -4,7 +4,7 @@
  * the engine when the topic is on, on the engine's stack and with queue locks held.
  */
 #include "engine/base/base.h"
-#include "engine/path/cause.h"
+#include "engine/base/cause_text.h"
 #include "fabric/fabric.h"
 #include "hw/cq.h"
 #include "hw/hca.h"

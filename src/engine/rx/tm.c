@@ -5,12 +5,9 @@
  * locks of a send queue and of the responder.
  */
 #include "engine/rx/tm.h"
-#include "engine/path/link.h"
 #include "engine/rx/rx.h"
 #include "engine/base/qp.h"
-#include "engine/base/transport.h"
 #include "hw/cq.h"
-#include "hw/port.h"
 #include "hw/mkey.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"

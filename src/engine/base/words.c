@@ -5,7 +5,6 @@
  */
 #include "engine/base/ring.h"
 #include "engine/base/words.h"
-#include "hw/cq.h"
 #include "util/point.h"
 
 #define PAIR(first, second)                                                     \

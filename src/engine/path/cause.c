@@ -17,7 +17,6 @@
 #include "hw/qp_state.h"
 #include "hw/service.h"
 #include "hw/srq.h"
-#include "util/fmt.h"
 #include "util/rec.h"
 #include "wire/ib/pkey.h"
 #include "wire/prm/dct.h"

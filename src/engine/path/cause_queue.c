@@ -9,8 +9,6 @@
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "hw/use.h"
-#include "util/fmt.h"
 
 static const char *waits_for(uint32_t park)
 {

@@ -10,7 +10,6 @@
 #include "engine/tx/tx.h"
 #include "engine/base/words.h"
 #include "engine/base/qp.h"
-#include "engine/base/transport.h"
 #include "fabric/fabric.h"
 #include "hw/port.h"
 #include "util/point.h"

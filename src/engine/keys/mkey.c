@@ -5,14 +5,12 @@
  * registered (eng_mkey_quiesce() waits for it), so nothing is written to the key.
  */
 #include "engine/keys/keys.h"
-#include "engine/path/cause.h"
-#include "engine/keys/sig.h"
+#include "engine/base/cause_text.h"
 #include "engine/base/transport.h"
 #include "hw/mkey.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "segment/near.h"
-#include "util/point.h"
 #include "wire/prm/mkey.h"
 
 #include <errno.h>

@@ -7,14 +7,11 @@
 #include "engine/path/cause.h"
 #include "engine/rx/tm.h"
 #include "engine/base/transport.h"
-#include "hw/qctr.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
-#include "hw/use.h"
 #include "util/point.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 
 #define ERR_SLICE_NS (20 * NSEC_PER_MSEC)
 

@@ -11,12 +11,10 @@
 #include "engine/tx/sender.h"
 #include "fabric/fabric.h"
 #include "hw/mkey.h"
-#include "hw/port.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
 #include "hw/cap.h"
 #include "wire/prm/qp.h"
-#include "wire/wqe/tm.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>

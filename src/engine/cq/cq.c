@@ -3,7 +3,6 @@
  * Completion queues: their locks, writing CQEs, overrun, resizing. Called with queue locks held;
  * takes one CQ lock at a time and calls segment/mem.h and cq_event.c under it.
  */
-#include "engine/path/cause.h"
 #include "engine/cq/cq_event.h"
 #include "engine/cq/cq.h"
 #include "engine/base/words.h"
@@ -15,7 +14,6 @@
 #include "util/tls.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 
 void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 {

@@ -10,8 +10,6 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 
-#include <errno.h>
-
 /*
  * A request uses no queue, CQ or protection domain of the target QP: all of them are the SRQ's
  * (IBTA annex A14: R_Keys are checked against the SRQ's domain, too).
