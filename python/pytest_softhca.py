@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+SKIPPED = 77  # exit status of a command that lacks something, and says what in its last line: as `softhca world --all`
 TOPICS = 'uverbs,fw,doorbell,cqe,event,cm'
 
 
@@ -33,6 +34,9 @@ class Host:
         if not kw.keys() & {'stdout', 'stderr', 'capture_output'}:
             kw['capture_output'] = True
         done = subprocess.run(self.command(argv), **self.fabric.in_environment(kw))
+        if check and done.returncode == SKIPPED and self.fabric.worlds:
+            said = f'{done.stdout or ""}{done.stderr or ""}'.strip() or f'exit status {SKIPPED}'
+            pytest.skip(said.splitlines()[-1])
         if check and done.returncode:
             pytest.fail(f'{" ".join(map(str, argv))} on {self.name}: exit status {done.returncode}\n'
                         f'{done.stdout or ""}{done.stderr or ""}', pytrace=False)
@@ -47,11 +51,12 @@ class Host:
         return process
 
 
-def worlds(program):
-    """The names of all worlds; none where softhca cannot be asked (the test that needs a fabric says why)."""
+def worlds(program, *names):
+    """What is known of these worlds, or of all; nothing where softhca cannot be asked (a test of it says why)."""
     try:
-        done = subprocess.run([program, 'world', '-j'], stdin=subprocess.DEVNULL, capture_output=True, errors='replace')
-        return [w['world'] for w in json.loads(done.stdout)]
+        done = subprocess.run([program, 'world', '-j', *names], stdin=subprocess.DEVNULL, capture_output=True,
+                              errors='replace')
+        return json.loads(done.stdout)
     except (OSError, TypeError, ValueError):
         return []
 
@@ -64,6 +69,7 @@ class Fabric:
         Fabric.count += 1
         self.program = program
         self.options = options
+        self.worlds = [w for name, w in zip(options[::2], options[1::2]) if name == '--world']
         self.others = []
         self.name = f'pytest-{os.getpid()}-{Fabric.count}'
         self.artifacts = artifacts
@@ -126,6 +132,14 @@ class Fabric:
     def status(self):
         return json.loads(self.softhca('status', '-j', self.name))
 
+    def known(self):
+        """What differs in the fabric's worlds, and what it knows of failures: lines."""
+        differs = worlds(self.program, *self.worlds) if self.worlds else ()
+        lines = [f'{w["world"]}: {w["what"]}. {w["why"]}' for w in differs]
+        for host in self.status()['hosts']:
+            lines += host.get('use', {}).get('causes', {})
+        return lines
+
     def link(self, hca, port, state, host=None):
         self.softhca('link', '--fabric', self.name, '--host', host or self.hosts[0].name, hca, str(port), state)
 
@@ -176,6 +190,15 @@ def pytest_runtest_makereport(item, call):
     report = (yield).get_result()
     if report.failed:
         item.softhca_failed = True
+        for fixture in 'every_world', 'softhca_fabric':
+            fabric = getattr(item, 'funcargs', {}).get(fixture)
+            for f in [fabric, *fabric.others] if fabric and call.when == 'call' else []:
+                try:
+                    lines = f.known()
+                except RuntimeError:
+                    continue  # it is down
+                if lines:
+                    report.sections.append((f'softhca: fabric {f.name}', '\n'.join(lines)))
 
 
 def _options(item):
@@ -199,7 +222,8 @@ def _program(config):
 
 def pytest_generate_tests(metafunc):
     if 'every_world' in metafunc.fixturenames:
-        metafunc.parametrize('every_world', ['default', *worlds(_program(metafunc.config))], indirect=True)
+        names = [w['world'] for w in worlds(_program(metafunc.config))]
+        metafunc.parametrize('every_world', ['default', *names], indirect=True)
 
 
 @pytest.fixture

@@ -170,4 +170,26 @@ def test_a_test_runs_in_every_world(pytester):
     """)
     result = pytester.runpytest_subprocess('-p', 'pytest_softhca', '-rA')
     result.stdout.fnmatch_lines_random(['PASSED *test_index_0?default?', 'FAILED *test_index_0?pkey-shifted?*',
-                                        'SKIPPED * --world gid-v2-only needs Ethernet*'])
+                                        'SKIPPED * --world gid-v2-only needs Ethernet*',
+                                        'pkey-shifted: P_Key 0xffff is at index 1, *'])
+
+
+def test_a_command_may_lack_something_in_a_world(pytester):
+    """Status 77 is a skip there, with the last line as reason; a failure shows what the fabric knows of it."""
+    pytester.makepyfile("""
+        LACKS = ['sh', '-c', 'echo begun; echo no SRQs >&2; exit 77']
+
+        def test_it(softhca_fabric):
+            softhca_fabric.world('no-srq').run(LACKS)
+
+        def test_the_usual_host(softhca_fabric):
+            softhca_fabric.run(LACKS)
+
+        def test_srq(softhca_fabric):
+            softhca_fabric.world('no-srq').run(['ibv_srq_pingpong'])
+    """)
+    result = pytester.runpytest_subprocess('-p', 'pytest_softhca', '-rA')
+    result.stdout.fnmatch_lines_random(['SKIPPED *: no SRQs', 'FAILED *test_the_usual_host*',
+                                        'no-srq: no shared receive queues*',
+                                        'refused: CREATE_SRQ of mlx5_0: EOPNOTSUPP: the device does not support it'])
+    result.assert_outcomes(skipped=1, failed=2)

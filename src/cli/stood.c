@@ -26,7 +26,7 @@
 #define FDS 8
 
 /* What the first argument of a call is. */
-enum first { FIRST_OTHER, FIRST_FD, FIRST_POLL };
+enum first { FIRST_OTHER, FIRST_FD, FIRST_POLL, FIRST_FUTEX };
 
 static const struct call {
 	long number;
@@ -44,7 +44,7 @@ static const struct call {
 	{SYS_ppoll, "poll", FIRST_POLL},
 	{SYS_pselect6, "select", FIRST_OTHER},
 	{SYS_epoll_pwait, "epoll_wait", FIRST_OTHER},
-	{SYS_futex, "futex: a lock, a condition or another thread", FIRST_OTHER},
+	{SYS_futex, "futex: a lock, a condition or another thread", FIRST_FUTEX},
 	{SYS_nanosleep, "nanosleep", FIRST_OTHER},
 	{SYS_clock_nanosleep, "nanosleep", FIRST_OTHER},
 	{SYS_wait4, "wait for a child", FIRST_OTHER},
@@ -63,32 +63,39 @@ static const struct call {
 #endif
 };
 
+/* Event files, and the call of a library that reads each. */
+static const struct kind {
+	const char *what, *call;
+} kinds[] = {
+	[SEG_FILE_ASYNC] = {"asynchronous events", "ibv_get_async_event"},
+	[SEG_FILE_COMP] = {"a completion channel", "ibv_get_cq_event"},
+	[SEG_FILE_DEVX_CMD] = {"DEVX completions", "mlx5dv_devx_get_async_cmd_comp"},
+	[SEG_FILE_DEVX_EVENT] = {"DEVX events", "mlx5dv_devx_get_event"},
+	[SEG_FILE_UMAD] = {"MADs", "umad_recv"},
+	[SEG_FILE_RDMA_CM] = {"an event channel of rdma_cm", "rdma_get_cm_event"},
+};
+
+static const struct kind *kind_of(const struct seg_file *f)
+{
+	return f && f->kind < ARRAY_SIZE(kinds) && kinds[f->kind].what ? &kinds[f->kind] : NULL;
+}
+
 /* The kind of an event file, or what the link in /proc says of another one. */
 static void put_file(struct sup *sup, pid_t pid, int fd, char *text, size_t size)
 {
-	static const char *const kinds[] = {
-		[SEG_FILE_ASYNC] = "asynchronous events",
-		[SEG_FILE_COMP] = "a completion channel",
-		[SEG_FILE_DEVX_CMD] = "DEVX completions",
-		[SEG_FILE_DEVX_EVENT] = "DEVX events",
-		[SEG_FILE_UMAD] = "MADs",
-		[SEG_FILE_RDMA_CM] = "an event channel of rdma_cm",
-	};
 	char path[64], target[128];
 	struct stat st, probe;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
 	for (uint32_t i = 0; sup && !stat(path, &st) && i < sup->nfiles; i++) {
-		const struct seg_file *f = seg_file(&sup->seg, i);
+		const struct kind *k = kind_of(seg_file(&sup->seg, i));
 
-		if (!f || sup->files[i].probe < 0 || fstat(sup->files[i].probe, &probe) < 0 ||
+		if (!k || sup->files[i].probe < 0 || fstat(sup->files[i].probe, &probe) < 0 ||
 		    probe.st_ino != st.st_ino || probe.st_dev != st.st_dev)
 			continue;
-		if (f->kind < ARRAY_SIZE(kinds) && kinds[f->kind]) {
-			snprintf(text, size, "%s", kinds[f->kind]);
-			return;
-		}
+		snprintf(text, size, "%s", k->what);
+		return;
 	}
 	n = readlink(path, target, sizeof(target) - 1);
 	target[n > 0 ? n : 0] = '\0';
@@ -112,6 +119,57 @@ static void put_polled(struct sup *sup, pid_t pid, const uint64_t arg[2], char *
 		put_file(sup, pid, p[i].fd, file, sizeof(file));
 		len += (size_t)snprintf(text + len, size - len, "%s%s", i ? ", " : "", file);
 	}
+}
+
+/* Where in the segment the process has this address; UINT64_MAX: nowhere. */
+static uint64_t segment_offset(struct sup *sup, pid_t pid, uint64_t address)
+{
+	char path[64], line[512];
+	uint64_t found = UINT64_MAX;
+	struct stat st;
+	FILE *f;
+
+	if (!sup || fstat(sup->seg.fd, &st) < 0)
+		return found;
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	f = fopen(path, "re");
+	while (f && found == UINT64_MAX && fgets(line, sizeof(line), f)) {
+		const char *at = line;
+		uint64_t from = num_in_base(at, 16, &at);
+		uint64_t to = *at == '-' ? num_in_base(at + 1, 16, &at) : 0;
+		uint64_t offset, inode;
+
+		at = strlen(at) > 6 ? at + 6 : ""; /* " rw-s " */
+		offset = num_in_base(at, 16, &at);
+		at = *at == ' ' ? strchr(at + 1, ' ') : NULL; /* " 00:01 " */
+		inode = at ? num_decimal(at + 1, NULL) : 0;
+		if (address >= from && address < to && inode == st.st_ino)
+			found = address - from + offset;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/*
+ * Blocking reads of event files wait by a futex in the queue, evq_wait(). False: this one is
+ * somewhere else.
+ */
+static bool put_queue_read(struct sup *sup, pid_t pid, uint64_t address, char *text, size_t size)
+{
+	uint64_t offset = segment_offset(sup, pid, address);
+	const struct seg_table_hdr *t;
+	const struct kind *k;
+
+	if (offset == UINT64_MAX)
+		return false;
+	t = seg_table(&sup->seg, SEG_T_EVQ);
+	if (offset < t->elems_off || offset >= t->elems_off + (uint64_t)t->capacity * t->elem_size)
+		return false;
+	k = kind_of(seg_file(&sup->seg, (uint32_t)((offset - t->elems_off) / t->elem_size)));
+	if (k)
+		snprintf(text, size, "in read of %s (%s)", k->what, k->call);
+	return k;
 }
 
 /* "in poll of a completion channel". False: it cannot be told. */
@@ -146,6 +204,8 @@ static bool put_call(struct sup *sup, pid_t pid, const char *tid, char *text, si
 		snprintf(text, size, "in system call %ld", number);
 		return true;
 	}
+	if (c->first == FIRST_FUTEX && put_queue_read(sup, pid, a[0], text, size))
+		return true;
 	if (c->first == FIRST_FD)
 		put_file(sup, pid, (int)a[0], file, sizeof(file));
 	else if (c->first == FIRST_POLL)

@@ -342,7 +342,7 @@ static uint32_t processors(void)
 static int write_files(const struct worlds *ws)
 {
 	const struct cli_options *o = ws->o;
-	int r = o->json_file ? worlds_write_json(o->json_file, ws->run, ws->n) : 0;
+	int r = o->json_file ? worlds_write_json(o->json_file, ws->run, ws->n, o->verbose) : 0;
 
 	if (o->junit_file)
 		r = worlds_write_junit(o->junit_file, o, ws->run, ws->n) ?: r;

@@ -55,8 +55,11 @@ const char *worlds_name(const struct worlds_run *w);
 void worlds_judge(struct worlds_run *w);
 void worlds_print(const struct worlds_run *w, int width, bool verbose);
 void worlds_print_sum(const struct worlds_run *w, size_t n);
-/* 0; PROG_FAILED after a message. "-" is standard output. */
-int worlds_write_json(const char *file, const struct worlds_run *w, size_t n);
+/*
+ * 0; PROG_FAILED after a message. "-" is standard output. `output`: with what the commands have
+ * printed.
+ */
+int worlds_write_json(const char *file, const struct worlds_run *w, size_t n, bool output);
 int worlds_write_junit(const char *file, const struct cli_options *o, const struct worlds_run *w,
 		       size_t n);
 

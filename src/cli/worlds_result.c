@@ -232,6 +232,9 @@ void worlds_print_sum(const struct worlds_run *w, size_t n)
 		sep = ",";
 	}
 	printf("\n");
+	if (of[WORLDS_FAILED] + of[WORLDS_HUNG])
+		printf("One of them alone, with a trace: softhca run --world NAME --trace -- "
+		       "CMD\n");
 }
 
 /* ---- files */
@@ -267,7 +270,7 @@ static struct json_object *share(struct json_object *known, const char *key)
 	return v ? json_object_get(v) : json_object_new_array();
 }
 
-static struct json_object *run_json(const struct worlds_run *w)
+static struct json_object *run_json(const struct worlds_run *w, bool output)
 {
 	struct json_object *o = json_object_new_object();
 	char detail[2048];
@@ -285,16 +288,18 @@ static struct json_object *run_json(const struct worlds_run *w)
 	json_object_object_add(o, "causes", share(w->known, "causes"));
 	json_object_object_add(o, "stood", share(w->known, "stood"));
 	add_text(o, "hint", worlds_bad(w) && w->row ? w->row->why : NULL);
+	if (output)
+		add_text(o, "output", w->text ? w->text : "");
 	return o;
 }
 
-int worlds_write_json(const char *file, const struct worlds_run *w, size_t n)
+int worlds_write_json(const char *file, const struct worlds_run *w, size_t n, bool output)
 {
 	struct json_object *o = json_object_new_object(), *list = json_object_new_array();
 	FILE *f = open_out(file);
 
 	for (size_t i = 0; i < n; i++)
-		json_object_array_add(list, run_json(&w[i]));
+		json_object_array_add(list, run_json(&w[i], output));
 	json_object_object_add(o, "worlds", list);
 	if (f)
 		fprintf(f, "%s\n",

@@ -177,7 +177,8 @@ const struct eng_failure *eng_failure_at(unsigned int n);
 /*
  * Why a message has no answer, or is dropped: number, name, what is said, what to look at. In what
  * is said %q is the peer's QPN, %o the own one, %p %e ports, %g a GID, %s %t words, %a %b numbers
- * in hexadecimal, %A %B in decimal. (cause.c)
+ * in hexadecimal, %A %B in decimal, %i %j the entries of a table that this end and the peer use.
+ * (cause.c)
  */
 #define ENG_CAUSES(X)                                                                             \
 	X(SILENCE, "NO_ANSWER", "QP %q is there and did not answer",                              \
@@ -206,14 +207,18 @@ const struct eng_failure *eng_failure_at(unsigned int n);
 	  "ah_attr.dlid and ah_attr.grh.dgid must name the same port")                            \
 	X(NO_GID_ETH, "WRONG_GID_ROCE", "port %p does not have GID %g",                           \
 	  "ah_attr.grh.dgid is the GID that the peer has at its sgid_index")                      \
-	X(ROCE_VERSION, "ROCE_VERSION", "port %p has GID %g for %s, the packets are %t",          \
+	X(ROCE_VERSION, "ROCE_VERSION",                                                           \
+	  "sent with GID index %i, which is %t here: port %p has GID %g for %s",                  \
 	  "sgid_index of both ends must have the same type: ibv_devinfo -v, show_gids")           \
 	X(ROUTER, "ROUTER",                                                                       \
-	  "sent with GID index %A, which is %s here: no router forwards it to port %p",           \
+	  "sent with GID index %i, which is %s here: no router forwards it to port %p",           \
 	  "sgid_index of a RoCE v2 entry with a routable address: ibv_query_gid_table()")         \
-	X(VLAN, "VLAN", "VLAN %A is expected, the packets have %B (0: none)",                     \
+	X(VLAN, "VLAN",                                                                           \
+	  "sent with GID index %i, which is of VLAN %B here (0: none): VLAN %A is expected",      \
 	  "sgid_index of both ends must be of the same VLAN")                                     \
-	X(SWITCH_PKEY, "SWITCH_PKEY", "dropped at port %p, %s: its table does not have P_Key %a", \
+	X(SWITCH_PKEY, "SWITCH_PKEY",                                                             \
+	  "sent with P_Key index %i, which is %a here: dropped at port %p, %s, whose table does " \
+	  "not have it",                                                                          \
 	  "the partitions of the subnet manager: smpquery pkeys")                                 \
 	X(PATH_MTU, "PATH_MTU",                                                                   \
 	  "dropped at port %p, %s: packets of %A bytes are larger than its MTU",                  \
@@ -230,15 +235,18 @@ const struct eng_failure *eng_failure_at(unsigned int n);
 	X(ENDED, "PEER_ENDED", "the process of QP %q has ended", "why it has ended")              \
 	X(CONNECTED, "OTHER_PEER", "QP %q is connected to QP %a, not to QP %o",                   \
 	  "dest_qp_num of both ends must name each other")                                        \
-	X(QP_ROCE_VERSION, "QP_ROCE_VERSION", "QP %q expects %s, the packets are %t",             \
+	X(QP_ROCE_VERSION, "QP_ROCE_VERSION",                                                     \
+	  "sent with GID index %i, which is %t here: QP %q has index %j, which is %s",            \
 	  "sgid_index of both ends must have the same type: ibv_devinfo -v, show_gids")           \
-	X(SOURCE_GID, "SOURCE_GID", "QP %q expects the source GID %g, which is not this QP's",    \
+	X(SOURCE_GID, "SOURCE_GID",                                                               \
+	  "sent with GID index %i: QP %q expects the source GID %g, which is another one",        \
 	  "the peer's ah_attr.grh.dgid must be the GID at this end's sgid_index")                 \
-	X(DEST_GID, "DEST_GID", "QP %q has another GID at its sgid_index than dgid here",         \
+	X(DEST_GID, "DEST_GID", "QP %q has another GID at its sgid_index, %j, than dgid here",    \
 	  "ah_attr.grh.dgid must be the GID at the peer's sgid_index")                            \
 	X(ACCESS_KEY, "DC_ACCESS_KEY", "the access key is %a, that of DCT %q another one",        \
 	  "the dc_key of the work request and of the DCT")                                        \
-	X(PKEY, "PKEY", "P_Key %a, QP %q has %b",                                                 \
+	X(PKEY, "PKEY",                                                                           \
+	  "sent with P_Key index %i, which is %a here: QP %q has index %j, which is %b%s",        \
 	  "pkey_index of both ends: the same partition, and one of both a full member (bit "      \
 	  "0x8000)")                                                                              \
 	X(BACK_LOST, "ANSWERS_LOST",                                                              \

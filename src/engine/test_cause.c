@@ -41,7 +41,7 @@ static void the_rows_are_sound(void **state)
 		for (unsigned int k = 0; k < i && (d = eng_cause_at(k)); k++)
 			assert_string_not_equal(c->name, d->name);
 		for (const char *p = strchr(c->says, '%'); p; p = strchr(p + 1, '%'))
-			assert_non_null(strchr("oqabABpestg", p[1]));
+			assert_non_null(strchr("oqabABijpestg", p[1]));
 	}
 }
 
@@ -107,7 +107,7 @@ static void each_silence_has_its_cause(void **state)
 		{in_init, "is in state INIT and does not receive"},
 		{connected_elsewhere, "is connected to QP 0x99, not to QP 0x"},
 		{elsewhere, "the packets arrive at port"},
-		{other_pkey, "P_Key 0xffff, QP 0x"},
+		{other_pkey, "sent with P_Key index 0, which is 0xffff here: QP 0x"},
 		{answers_lost, "are lost: its path leads from port"},
 		{answers_elsewhere, "this QP is at"},
 		{psn_ahead, "PSN 0x500, QP 0x"},

@@ -616,7 +616,7 @@
 	/* queue pairs */                                                                          \
 	X(QPC_ST, 0x50001, BAD_PARAM, "qpc.st",                                                    \
 	  ALLOWED("RC (0), UC (1), UD (2), XRC (3) or DCI (5)"))                                   \
-	X(QPC_NO_RC, 0x50024, BAD_PARAM, "qpc.st", ALLOWED("UC or UD: cap rc is 0"))               \
+	X(QPC_NO_RC, 0x50024, BAD_PARAM, "qpc.st", ALLOWED("UC or UD, as cap rc is 0"))            \
 	X(QPC_PD, 0x50002, BAD_RES, "qpc.pd", NO_SUCH("PD"))                                       \
 	X(QPC_CQN_SND, 0x50003, BAD_RES, "qpc.cqn_snd", NO_SUCH("CQ"))                             \
 	X(QPC_CQN_RCV, 0x50004, BAD_RES, "qpc.cqn_rcv", NO_SUCH("CQ"))                             \
@@ -686,7 +686,7 @@
 		  CAP(dma_mmo_qp)))                                                                \
 	X(QP_STREAM, 0x50505, BAD_PARAM, "qpc_ext.dci_stream_channel_id",                          \
 	  ALLOWED("a stream in error of a DC initiator, in RTS2RTS"))                              \
-	X(QPC_MTU, 0x50301, BAD_PARAM, "qpc.mtu", ALLOWED("256 (1) up to the port's"))             \
+	X(QPC_MTU, 0x50301, BAD_PARAM, "qpc.mtu", ALLOWED("1 (256) to the port's active_mtu"))     \
 	X(QPC_MSG_MAX, 0x50302, BAD_PARAM, "qpc.log_msg_max",                                      \
 	  ALLOWED("at most cap log_max_msg", CAP(log_max_msg)))                                    \
 	X(QPC_RRA_MAX, 0x50303, BAD_PARAM, "qpc.log_rra_max",                                      \

@@ -153,17 +153,21 @@ __attribute__((noinline)) static enum fw_r run_cut(struct fw_call *k, uint32_t o
 static __attribute__((noinline)) void tell_refused(const struct fw_call *k, uint16_t opcode,
 						   const struct fw_refusal *f)
 {
-	char text[HW_TOLD_TEXT], users[128], name[FAB_HCA_NAME];
+	char text[HW_TOLD_TEXT], users[128], name[FAB_HCA_NAME], value[24] = "";
 	const uint64_t v[] = {opcode, f->syndrome};
 	uint64_t key = hw_told_key(v, ARRAY_SIZE(v));
+	uint32_t bit, width;
 
 	if (hw_told(k->s, k->c->hca, HW_TOLD_REFUSED, key))
 		return;
 	fw_users(k, f, users, sizeof(users));
-	fmt(text, sizeof(text), "%s of %s: %s (0x%x) syndrome 0x%x: %s: %s%s%s%sallowed: %s",
+	if (fw_find_field(k, f->field, k->inlen, &bit, &width))
+		fmt(value, sizeof(value), " = %#llx",
+		    (unsigned long long)layout_get(k->in, bit, width));
+	fmt(text, sizeof(text), "%s of %s: %s (0x%x) syndrome 0x%x: %s%s: %s%s%s%sallowed: %s",
 	    prm_opcode_name(opcode), fab_hca_name(k->s, k->hca, name), fw_status_name(f->status),
-	    f->status, f->syndrome, f->field, f->reason ? f->reason : "", f->reason ? "; " : "",
-	    users, *users ? "; " : "", f->allowed);
+	    f->status, f->syndrome, f->field, value, f->reason ? f->reason : "",
+	    f->reason ? "; " : "", users, *users ? "; " : "", f->allowed);
 	hw_tell(k->s, k->c->hca, HW_TOLD_REFUSED, key, text);
 }
 

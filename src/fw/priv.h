@@ -208,6 +208,9 @@ int fw_mkey_release(struct seg *s, uint32_t idx);
 /* Trace the command. `result`: of the handler; reserved_bit: for FW_R_RESERVED, else -1. */
 void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t outlen,
 	      enum fw_r result, int32_t reserved_bit, uint64_t since);
+/* Where the input has a field, "qpc.mtu", of a layout of its own or of its body. (trace.c) */
+bool fw_find_field(const struct fw_call *k, const char *field, uint32_t inlen, uint32_t *bit,
+		   uint32_t *width);
 /* The table of the objects whose number a command calls `obj` ("cqn"); -1: none. (exec.c) */
 int fw_table_of(const char *obj);
 /*

@@ -99,9 +99,8 @@ static void rec_cap(struct rec *r, const struct fw_call *k, const struct layout_
 	rec_group_end(r, ")");
 }
 
-/* Find the place of a field in the input. */
-static bool trace_find(const struct fw_call *k, const char *field, uint32_t inlen, uint32_t *bit,
-		       uint32_t *width)
+bool fw_find_field(const struct fw_call *k, const char *field, uint32_t inlen, uint32_t *bit,
+		   uint32_t *width)
 {
 	const struct layout *body;
 
@@ -145,7 +144,7 @@ static void rec_where(struct rec *r, const struct fw_call *k, const struct fw_re
 	if (reserved_bit >= 0) {
 		bit = (uint32_t)reserved_bit & ~31u;
 		width = 32;
-	} else if (!trace_find(k, f->field, inlen, &bit, &width)) {
+	} else if (!fw_find_field(k, f->field, inlen, &bit, &width)) {
 		width = 0;
 	}
 	if (r->json) {

@@ -35,7 +35,7 @@ int mlx5_exec_as(struct uv_context *ctx, uint16_t uid, enum prm_opcode op, const
 	if (r < 0)
 		return r;
 	r = fw_status_to_errno(LAYOUT_GET8(cmd_out, out, status));
-	return r ? uv_no(r, "the firmware refused the driver's command, see its line") : 0;
+	return r ? uv_no(r, uv_rule_firmware) : 0;
 }
 
 int mlx5_exec(struct uv_context *ctx, enum prm_opcode op, const struct fw_mem *mem, void *in,

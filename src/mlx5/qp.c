@@ -39,9 +39,9 @@ static int qp_request_check(const struct uv_context *ctx, uint32_t qp_type,
 
 	dc = cmd->flags & (MLX5_QP_FLAG_TYPE_DCT | MLX5_QP_FLAG_TYPE_DCI);
 	if (!sv->unbounded && !mlx5_caps(ctx)->rc)
-		return uv_no(-EOPNOTSUPP, "cap rc is 0: UC and UD only");
+		return uv_no(-EOPNOTSUPP, "qp_type: the device has UC and UD, and no RC");
 	if (sv->xrc && !mlx5_caps(ctx)->srq)
-		return uv_no(-EOPNOTSUPP, "cap xrc is 0");
+		return uv_no(-EOPNOTSUPP, "qp_type: the device has no SRQ, so no XRC");
 	if (qp_type != IBV_QPT_DRIVER && dc)
 		return uv_no(-EOPNOTSUPP, "DCT and DCI are of type IBV_QPT_DRIVER");
 	if (qp_type == IBV_QPT_DRIVER && dc != MLX5_QP_FLAG_TYPE_DCT && dc != MLX5_QP_FLAG_TYPE_DCI)

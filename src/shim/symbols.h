@@ -183,6 +183,8 @@ SYM(freeifaddrs, NET, "our elements are one block")
 SYM(if_nametoindex, NET, "asks by ioctl inside libc")
 SYM(if_indextoname, NET, "asks by ioctl inside libc")
 SYM(if_nameindex, NET, "asks by netlink inside libc")
+SYM(getaddrinfo, NET, "asks for the interface of fe80::1%ib0 inside libc")
+SYM(getnameinfo, NET, "asks for the name of a scope inside libc")
 
 /* Mappings. */
 SYM(mmap, MEM, "doorbell and clock pages")

@@ -571,6 +571,8 @@ void uv_b_created(struct uv_bundle *b);
 int uv_why(struct uv_bundle *b, int err, const char *rule);
 /* The same without a bundle: for this thread's call. */
 int uv_no(int err, const char *rule);
+/* A rule: the firmware has refused a command of the driver. */
+extern const char uv_rule_firmware[];
 /* The same with a text that is copied. */
 #define UV_RULE_TEXT 200
 int uv_no_text(int err, const char *text);

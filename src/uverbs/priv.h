@@ -162,6 +162,8 @@ struct uv_cmd {
  * Fill in api->cmd with the commands that the driver supports. 0; -EINVAL: a number occurs twice.
  */
 int uv_cmd_index(struct uv_api *api);
+/* The name of the call's command, also of one that the device does not support. */
+const char *uv_cmd_name(const struct uv_bundle *b);
 int uv_cmd_invoke_write(struct uv_bundle *b);
 
 int uv_cmd_get_context(struct uv_bundle *b);
@@ -245,6 +247,7 @@ struct uv_bundle {
 	struct uv_context *ctx; /* NULL before GET_CONTEXT */
 	const struct uv_method *method;
 	const struct uv_cmd *cmd;
+	uint32_t command;    /* its number, as the program gave it */
 	uint64_t user_attrs; /* user address of the program's attributes */
 	struct ib_uverbs_attr *uattrs;
 	unsigned int nuattrs;

@@ -325,8 +325,8 @@ void uv_trace_attrs(struct uv_bundle *b)
 
 void uv_trace_command(struct uv_bundle *b)
 {
-	rec_about(b->trace, b->cmd->name);
-	rec_s(b->trace, "command", b->cmd->name);
+	rec_about(b->trace, uv_cmd_name(b));
+	rec_s(b->trace, "command", uv_cmd_name(b));
 }
 
 /*
@@ -445,25 +445,43 @@ static void note_rule(struct uv_bundle *b, int result)
 }
 
 /*
- * Does libibverbs expect this answer? ibv_cmd_query_device_any() asks with the structure that its
- * caller has, which may have no room for the driver's part.
+ * Does the caller expect this answer? ibv_cmd_query_device_any() of libibverbs asks with the
+ * structure that its caller has, which may have no room for the driver's part. Programs that look
+ * for a GID ask for each entry (UCX, libfabric), and some are empty.
  */
 static bool is_probe(const struct uv_bundle *b, int result)
 {
+	if (result == -ENODATA)
+		return b->method && strstr(b->method->def->name, "QUERY_GID_ENTRY");
 	return result == -ENOSPC && b->cmd && strstr(b->cmd->name, "QUERY_DEVICE");
+}
+
+/* "CREATE_SRQ", or as in a trace "QP.CREATE". */
+static void put_call(const struct uv_bundle *b, char *text, size_t size)
+{
+	if (b->cmd)
+		fmt(text, size, "%s", uv_cmd_name(b));
+	else if (b->method)
+		fmt(text, size, "%s.%s", uv_short_name(b->method->object_name),
+		    uv_short_name(b->method->def->name));
+	else
+		fmt(text, size, "write()");
 }
 
 void uv_tell(struct uv_bundle *b, int result)
 {
-	char text[HW_TOLD_TEXT], why[UV_RULE_TEXT] = "";
+	char text[HW_TOLD_TEXT], why[UV_RULE_TEXT] = "", call[96];
 	const struct uv_why *w = &b->why;
 	struct hw_use *u = hw_use(b->file->seg, b->file->hca);
 
-	/* The firmware tells what it refuses. */
 	if (!result || result == -EREMOTEIO || is_probe(b, result))
 		return;
 	note_rule(b, result);
 	if (!w->rule)
+		return;
+	if (u)
+		atomic_fetch_add_explicit(&u->calls_refused, 1, memory_order_relaxed);
+	if (w->rule == uv_rule_firmware) /* it has told what it refuses, with values */
 		return;
 	if (w->kind == UV_WHY_BITS)
 		fmt(why, sizeof(why), " = 0x%llx; allowed: bits 0x%llx",
@@ -472,14 +490,10 @@ void uv_tell(struct uv_bundle *b, int result)
 		fmt(why, sizeof(why), " = %llu; allowed: %llu to %llu",
 		    (unsigned long long)w->value, (unsigned long long)w->low,
 		    (unsigned long long)w->high);
-	if (u)
-		atomic_fetch_add_explicit(&u->calls_refused, 1, memory_order_relaxed);
-	fmt(text, sizeof(text), "%s of %s_%u: %s: %s%s%s%s",
-	    b->cmd      ? b->cmd->name
-	    : b->method ? uv_short_name(b->method->def->name)
-			: "write()",
-	    b->file->api->driver->name, b->file->device.index, log_errno_name(-result),
-	    w->attr ? uv_short_name(w->attr) : "", w->attr ? ": " : "", w->rule, why);
+	put_call(b, call, sizeof(call));
+	fmt(text, sizeof(text), "%s of %s: %s: %s%s%s%s", call, b->file->device.name,
+	    log_errno_name(-result), w->attr ? uv_short_name(w->attr) : "", w->attr ? ": " : "",
+	    w->rule, why);
 	hw_tell_words(b->file->seg, b->file->hca, HW_TOLD_REFUSED, text);
 }
 
@@ -547,6 +561,8 @@ void uv_b_trace(struct uv_bundle *b, const char *f, ...)
 }
 
 /* ---- why a call was refused: noted even without a trace, as it takes two stores */
+
+const char uv_rule_firmware[] = "the firmware refused the driver's command, see its line";
 
 int uv_why(struct uv_bundle *b, int err, const char *rule)
 {

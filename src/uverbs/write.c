@@ -119,13 +119,34 @@ static const struct uv_cmd commands[] = {
 	       .handler = uv_cmd_ex_modify_cq),
 };
 
+/* The row of that number, whether the driver has what it needs or not. */
+static const struct uv_cmd *row_of(uint32_t command)
+{
+	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].ex == ex &&
+		    commands[i].nr == (command & IB_USER_VERBS_CMD_COMMAND_MASK))
+			return &commands[i];
+	return NULL;
+}
+
 static int not_supported(struct uv_bundle *b)
 {
-	return uv_why(b, -EOPNOTSUPP, "there is no such command");
+	return uv_why(b, -EOPNOTSUPP,
+		      row_of(b->command) ? "the device does not support it"
+					 : "there is no such command");
 }
 
 /* For numbers without a command: framed as a plain command without structures, then refused. */
 static const struct uv_cmd absent = {.name = "not supported", .handler = not_supported};
+
+const char *uv_cmd_name(const struct uv_bundle *b)
+{
+	const struct uv_cmd *row = b->cmd == &absent ? row_of(b->command) : b->cmd;
+
+	return row ? row->name : "an unknown command";
+}
 
 int uv_cmd_index(struct uv_api *api)
 {
@@ -174,7 +195,8 @@ int uv_cmd_invoke_write(struct uv_bundle *b)
 	struct uv_attr *out = uv_b_attr(b, UVERBS_ATTR_CORE_OUT);
 	int err;
 
-	b->cmd = uv_cmd_find(b->file, (uint32_t)command, &err);
+	b->command = (uint32_t)command;
+	b->cmd = uv_cmd_find(b->file, b->command, &err);
 	if (!b->cmd)
 		return err;
 	if (b->trace) {
@@ -307,6 +329,7 @@ static int write_run(struct uv_bundle *b, struct ib_uverbs_cmd_hdr *h, uint64_t 
 	struct ib_uverbs_ex_cmd_hdr x = {0};
 	int r;
 
+	b->command = h->command;
 	b->cmd = uv_cmd_find(b->file, h->command, &r);
 	if (!b->cmd)
 		return r;

@@ -132,7 +132,8 @@ static const struct world_row rows[] = {
 	 {.link = WORLD_IB, .hosts = 2},
 	 {{HW_SET_SM_AT, HW_SM_AT_LAST}},
 	 "the subnet manager is at the last host's adapter",
-	 "The same: sm_lid is the LID of another host.",
+	 "sm_lid is the LID of another host: a program that asks its own port for paths gets "
+	 "status 0x0c. Send SA queries to sm_lid with sm_sl.",
 	 NULL},
 	{"grh-required",
 	 "LIDs and SM",
@@ -295,7 +296,7 @@ static const struct world_row rows[] = {
 	 {.link = WORLD_IB},
 	 {{HW_SET_MTU, 3}},
 	 "active_mtu is 1024, max_mtu 4096",
-	 "A QP with path_mtu 2048 or 4096 sends packets that the switch drops. Use the smaller "
+	 "ibv_modify_qp() to RTR with path_mtu 2048 or 4096 fails with EINVAL. Use the smaller "
 	 "active_mtu of both ends, not max_mtu and no constant.",
 	 NULL},
 	{"mtu-256",
@@ -303,7 +304,9 @@ static const struct world_row rows[] = {
 	 {.link = WORLD_IB},
 	 {{HW_SET_MTU, 1}},
 	 "active_mtu is 256, max_mtu 4096",
-	 "As mtu-1024; a UD message has at most 256 octets there.",
+	 "ibv_modify_qp() to RTR with a greater path_mtu fails with EINVAL, and a UD message has "
+	 "at "
+	 "most 256 octets. Use the smaller active_mtu of both ends.",
 	 NULL},
 	{"link-1x",
 	 "Ports",

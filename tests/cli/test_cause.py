@@ -186,7 +186,7 @@ for qp, peer, at in (a, b, 0), (b, a, 1):
     attr.ah_attr = AHAttr(dlid=0, port_num=1, is_global=1, gr=GlobalRoute(dgid=ctx.query_gid(1, 0), sgid_index=at))
     qp.to_rts(attr)
 send(a); done()
-''', 'RoCE v', 'the packets are RoCE v', options=('--link', 'eth'))
+''', 'sent with GID index 0, which is RoCE v1 here: QP 0x41 has index 1, which is RoCE v2 over IPv6', options=('--link', 'eth'))
 
     def test_03_wrong_psn(self):
         self.no_answer("a, b = pair(near={'sq_psn': 0x500}); send(a); done()", 'PSN 0x500, QP 0x41 expects 0x0')
@@ -199,7 +199,7 @@ a.to_rts(attrs(b.qp_num)); b.to_init(attrs(a.qp_num)); send(a); done()
 
     def test_05_another_partition(self):
         code = SET_PKEY + "a, b = pair(near={'pkey': 3}); send(a); done()"
-        self.no_answer(code, 'P_Key 0x8123, QP 0x41 has 0xffff')
+        self.no_answer(code, 'sent with P_Key index 3, which is 0x8123 here: QP 0x41 has index 0, which is 0xffff')
 
     def test_06_the_qp_lacks_a_right(self):
         self.reads("a, b = pair(far={'access': e.IBV_ACCESS_LOCAL_WRITE}); send(a, op=e.IBV_WR_RDMA_WRITE); done()",
@@ -273,6 +273,15 @@ refused(qp.modify, a, e.IBV_QP_STATE | e.IBV_QP_AV | e.IBV_QP_PATH_MTU | e.IBV_Q
                                 'pkey=5000))')
         self.assertEqual(summary[4], 'errors: refused call 2')
         self.assertRegex(summary[5], r'^refused: MODIFY_QP of mlx5_0: EINVAL: .*pkey_index.* \(2 times\)$')
+
+    def test_12e_a_command_that_the_device_lacks(self):
+        """What was asked for, and of which device."""
+        code = FIRST.replace("name='mlx5_0'", 'name=d.get_device_list()[0].name.decode()').replace(
+            'ctx =', 'import pyverbs.device as d\nfrom pyverbs.srq import SRQ, SrqInitAttr\nctx =', 1)
+        lines, summary = self.command('/usr/bin/python3', '-c', code + 'refused(SRQ, pd, SrqInitAttr())',
+                                      options=('--world', 'no-srq,name-pci'))
+        self.assertRegex('\n'.join(lines), r'command=CREATE_SRQ\W.*EOPNOTSUPP.*the device does not support it')
+        self.assertEqual(summary[5], 'refused: CREATE_SRQ of ibP23063p0s0: EOPNOTSUPP: the device does not support it')
 
     def test_13_the_receiver_expects_a_later_psn(self):
         ahead = 'PSN 0x0, QP 0x41 expects 0x%x: acknowledged as a duplicate and not executed: ' \

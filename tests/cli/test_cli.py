@@ -26,8 +26,8 @@ import unittest
 import xml.etree.ElementTree as xml_tree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import (BUILD, NOBODY, SOFTHCA, TIMEOUT, TOP, alive, fabric_dir, ordinary_user_can_run, stop,  # noqa: E402
-                     wait_for)
+from softhca import (BUILD, NOBODY, SOFTHCA, TIMEOUT, TOP, VERBS_ENUMS, alive, fabric_dir, ordinary_user_can_run,  # noqa: E402
+                     stop, wait_for)
 
 ROOT = os.geteuid() == 0
 
@@ -231,6 +231,18 @@ class AllWorlds(Cli):
                            'exec sleep 1000', status=1)
         self.assertRegex(out, r'(?m)^default +hung: after \d+ s: the command: in nanosleep\n +last line: .*')
 
+    def test_hung_in_a_read_of_events(self):
+        """Such a read waits by a futex in the segment, beside threads that wait for others."""
+        channel = (f'{VERBS_ENUMS}\nfrom pyverbs.device import Context\nfrom pyverbs.cq import CompChannel, CQ\n'
+                   'c = Context(name="mlx5_0"); ch = CompChannel(c); q = CQ(c, 1, None, ch, 0)\n'
+                   'q.req_notify(); ch.get_cq_event(q)')
+        for argv, where in ((('/usr/bin/python3', '-c', channel), r'a completion channel \(ibv_get_cq_event\)'),
+                            (('ibv_asyncwatch',), r'asynchronous events \(ibv_get_async_event\)'),
+                            (('rping', '-s'), r'an event channel of rdma_cm \(rdma_get_cm_event\)')):
+            with self.subTest(argv[0]):
+                out = self.run_all(*self.ONE, '--timeout', '1', '--', *argv, status=1)
+                self.assertRegex(out, rf'(?m)^default +hung: after \d+ s: {os.path.basename(argv[0])}: in read of {where}\n')
+
     def test_unused(self):
         out = self.run_all(*self.ONE, '--', 'true', status=0)
         self.assertRegex(out, r'\Adefault +never used the adapter\ngid-v2-only +never used the adapter\n')
@@ -271,6 +283,9 @@ class AllWorlds(Cli):
         w = self.results(*self.ONE, '--junit', xml, '--', 'sh', '-c',
                          r"""printf '<a> & "b" \377\033[1m \303\251\n'; exit 1""", status=1)
         self.assertEqual(w[0]['last_line'], '<a> & "b" ??[1m \xe9')
+        self.assertNotIn('output', w[0])
+        w = self.results(*self.ONE, '-v', '--', 'sh', '-c', 'echo one; echo two; exit 1', status=1)
+        self.assertEqual(w[0]['output'], 'one\ntwo\n')
         suite = xml_tree.parse(xml).getroot()[0]
         self.assertEqual((suite.get('tests'), suite.get('failures'), suite.get('skipped')), ('2', '2', '0'))
         case = suite.findall('testcase')[1]

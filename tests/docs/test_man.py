@@ -82,8 +82,15 @@ class Man(unittest.TestCase):
     def test_every_world_is_in_its_page(self):
         table = read(os.path.join(TOP, 'src', 'world', 'worlds.c'))
         page = read(os.path.join(TOP, 'doc', 'man', 'softhca-world.1'))
-        worlds = page[page.index('.Sh WORLDS'):page.index('.Sh EXIT STATUS')]
+        worlds = page[page.index('.Sh WORLDS'):page.index('.Sh STOCK PROGRAMS')]
         self.assertEqual(re.findall(r'^\.It Sy (\S+)$', worlds, re.M), re.findall(r'^\t\{"([a-z0-9-]+)",$', table, re.M))
+
+    def test_stock_programs_of_every_world(self):
+        """Its list is that of tests/world/stock.txt, which world-stock runs."""
+        part = run('/usr/bin/python3', os.path.join(TOP, 'tests', 'world', 'stock.py'), '--man')
+        self.assertEqual(part.returncode, 0, part.stderr)
+        self.assertIn(f'\n{part.stdout}.Sh EXIT STATUS\n', read(os.path.join(TOP, 'doc', 'man', 'softhca-world.1')),
+                      'tests/world/stock.py --man')
 
     def test_every_page_is_installed(self):
         build = read(os.path.join(TOP, 'doc', 'meson.build'))

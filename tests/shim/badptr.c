@@ -557,6 +557,7 @@ static const struct {
 	 "a handler is called, not read"},
 	{" pthread_exit ", "the value is the thread's"},
 	{" freeifaddrs ", "free() of what is no block does anything"},
+	{" getaddrinfo getnameinfo ", "libc reads and writes them in the program"},
 	{" dlopen dlmopen ", "the loader reads the name, and ends the program if it cannot"},
 	{" syscall ", "its calls have rows"},
 };

@@ -10,6 +10,7 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <net/if_arp.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netpacket/packet.h>
 #include <setjmp.h>
@@ -303,6 +304,32 @@ static void bound_to_the_interface(void **state)
 	assert_int_equal(errno, EBADF);
 }
 
+/* ---- link-local addresses in words */
+
+static void scopes_have_names(void **state)
+{
+	struct addrinfo hints = {.ai_family = AF_INET6, .ai_flags = AI_NUMERICHOST}, *list;
+	char text[64], host[64], cut[16];
+
+	snprintf(text, sizeof(text), "fe80::1%%%s", IB);
+	assert_int_equal(getaddrinfo(text, NULL, &hints, &list), 0);
+	assert_int_equal(((struct sockaddr_in6 *)list->ai_addr)->sin6_scope_id, if_nametoindex(IB));
+	assert_int_equal(getnameinfo(list->ai_addr, list->ai_addrlen, host, sizeof(host), NULL, 0,
+				     NI_NUMERICHOST),
+			 0);
+	assert_string_equal(host, text);
+	assert_int_equal(
+		getnameinfo(list->ai_addr, list->ai_addrlen, cut, 9, NULL, 0, NI_NUMERICHOST),
+		EAI_OVERFLOW);
+	freeaddrinfo(list);
+	assert_int_equal(getaddrinfo("fe80::1%lo", NULL, &hints, &list), 0);
+	assert_int_equal(((struct sockaddr_in6 *)list->ai_addr)->sin6_scope_id, 1);
+	freeaddrinfo(list);
+	assert_int_equal(getaddrinfo("fe80::1%nothing0", NULL, &hints, &list), EAI_NONAME);
+	assert_int_equal(getaddrinfo("127.0.0.1", NULL, NULL, &list), 0);
+	freeaddrinfo(list);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -317,6 +344,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(descriptors_that_may_not_ask),
 		cmocka_unit_test(list_of_requests),
 		cmocka_unit_test(bound_to_the_interface),
+		cmocka_unit_test(scopes_have_names),
 	};
 
 	the = &kinds[argc > 1 && !strcmp(argv[1], "eth")];

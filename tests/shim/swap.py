@@ -221,7 +221,8 @@ execvpe fexecve execle siginterrupt sigset sigignore sighold sigrelse sigblock s
 sigsuspend pselect epoll_pwait epoll_pwait2 pthread_attr_setsigmask_np pthread_attr_getsigmask_np
 pthread_setcanceltype pthread_exit dlopen dlmopen
 _Fork brk sbrk fread fread_unlocked fwrite fwrite_unlocked
-getifaddrs freeifaddrs if_nametoindex if_indextoname if_nameindex setsockopt'''.split()
+getifaddrs freeifaddrs if_nametoindex if_indextoname if_nameindex setsockopt
+getaddrinfo getnameinfo'''.split()
 
 # All arguments and results travel as one machine word; what there is too much of is not looked at.
 HEAD = '''#include <errno.h>

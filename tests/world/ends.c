@@ -88,28 +88,58 @@ static void active_ports(struct ibv_context *ctx, int *first, int *last)
 	}
 }
 
-void ends_open(struct ends *e)
+/* Opens it if it has a port that is ACTIVE. */
+static bool take_active(struct ends *e, struct ibv_device *device)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *ctx = ibv_open_device(device);
 	int first, last;
 
-	if (!list || !list[0])
-		lacks("there is no adapter");
-	for (int i = 0; list[i]; i++) {
-		struct ibv_context *ctx = ibv_open_device(list[i]);
+	if (!ctx)
+		fails_to_open(device);
+	active_ports(ctx, &first, &last);
+	ibv_close_device(ctx);
+	if (!first)
+		return false;
+	ends_take(e, device, first);
+	e->last = last;
+	return true;
+}
 
-		if (!ctx)
-			fails_to_open(list[i]);
-		active_ports(ctx, &first, &last);
-		ibv_close_device(ctx);
-		if (!first)
-			continue;
-		ends_take(e, list[i], first);
-		e->last = last;
-		ibv_free_device_list(list);
-		return;
-	}
+static struct ibv_device **devices(int *n)
+{
+	struct ibv_device **list = ibv_get_device_list(n);
+
+	if (!list || !*n)
+		lacks("there is no adapter");
+	return list;
+}
+
+void ends_open(struct ends *e)
+{
+	int n;
+	struct ibv_device **list = devices(&n);
+
+	for (int i = 0; i < n; i++)
+		if (take_active(e, list[i])) {
+			ibv_free_device_list(list);
+			return;
+		}
 	lacks("no port is ACTIVE");
+}
+
+struct ends *ends_open_all(int *active)
+{
+	int n, have = 0;
+	struct ibv_device **list = devices(&n);
+	struct ends *all = calloc((size_t)n, sizeof(*all));
+
+	for (int i = 0; all && i < n; i++)
+		have += take_active(&all[have], list[i]);
+	ibv_free_device_list(list);
+	if (!have)
+		lacks("no port is ACTIVE");
+	*active = have;
+	return all;
 }
 
 static bool is_ip4(const union ibv_gid *g)
@@ -205,30 +235,40 @@ static void join(struct ends *e, struct end *t, const struct end *peer)
 		fails("ibv_modify_qp to RTS", r);
 }
 
+static void connect_to(struct ends *from, struct ends *to)
+{
+	make(to, &to->a);
+	make(from, &from->b);
+	join(to, &to->a, &from->b);
+	join(from, &from->b, &to->a);
+}
+
 void ends_connect(struct ends *e)
 {
-	make(e, &e->a);
-	make(e, &e->b);
-	join(e, &e->a, &e->b);
-	join(e, &e->b, &e->a);
+	connect_to(e, e);
+}
+
+static void post(struct ends *from, struct ends *to)
+{
+	char *message = from->buf + sizeof(from->buf) / 2;
+	struct ibv_sge into = {(uintptr_t)to->buf, to->length, to->mr->lkey};
+	struct ibv_sge of = {(uintptr_t)message, from->length, from->mr->lkey};
+	struct ibv_recv_wr recv = {.sg_list = &into, .num_sge = 1}, *bad_recv;
+	struct ibv_send_wr send = {.sg_list = &of, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
+	int r = 0;
+
+	strcpy(message, "message");
+	for (uint32_t i = 0; i < to->count && !r; i++)
+		r = ibv_post_recv(to->a.qp, &recv, &bad_recv);
+	for (uint32_t i = 0; i < from->count && !r; i++)
+		r = ibv_post_send(from->b.qp, &send, &bad);
+	if (r)
+		fails("ibv_post", r);
 }
 
 void ends_post(struct ends *e)
 {
-	uintptr_t half = sizeof(e->buf) / 2;
-	struct ibv_sge to = {(uintptr_t)e->buf, e->length, e->mr->lkey};
-	struct ibv_sge from = {(uintptr_t)e->buf + half, e->length, e->mr->lkey};
-	struct ibv_recv_wr recv = {.sg_list = &to, .num_sge = 1}, *bad_recv;
-	struct ibv_send_wr send = {.sg_list = &from, .num_sge = 1, .opcode = IBV_WR_SEND}, *bad;
-	int r = 0;
-
-	strcpy(e->buf + half, "message");
-	for (uint32_t i = 0; i < e->count && !r; i++)
-		r = ibv_post_recv(e->a.qp, &recv, &bad_recv);
-	for (uint32_t i = 0; i < e->count && !r; i++)
-		r = ibv_post_send(e->b.qp, &send, &bad);
-	if (r)
-		fails("ibv_post", r);
+	post(e, e);
 }
 
 void ends_wait(struct end *t, const char *what)
@@ -246,14 +286,19 @@ void ends_wait(struct end *t, const char *what)
 	}
 }
 
+void ends_send_to(struct ends *from, struct ends *to)
+{
+	connect_to(from, to);
+	post(from, to);
+	for (uint32_t i = 0; i < from->count; i++) {
+		ends_wait(&from->b, "send");
+		ends_wait(&to->a, "receive");
+	}
+	if (strcmp(to->buf, "message") != 0)
+		fails("the message is another one", 0);
+}
+
 void ends_send(struct ends *e)
 {
-	ends_connect(e);
-	ends_post(e);
-	for (uint32_t i = 0; i < e->count; i++) {
-		ends_wait(&e->b, "send");
-		ends_wait(&e->a, "receive");
-	}
-	if (strcmp(e->buf, "message") != 0)
-		fails("the message is another one", 0);
+	ends_send_to(e, e);
 }

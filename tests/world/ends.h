@@ -55,6 +55,8 @@ void fails(const char *what, int err) __attribute__((noreturn));
  * Opens the first adapter that has a port that is ACTIVE, or ends the program; e->num is that port.
  */
 void ends_open(struct ends *e);
+/* The same with each adapter that has such a port. Their number is at least 1. */
+struct ends *ends_open_all(int *n);
 /* Opens an adapter, and takes the port as it is. */
 void ends_take(struct ends *e, struct ibv_device *device, int num);
 /*
@@ -70,5 +72,7 @@ void ends_post(struct ends *e);
 void ends_wait(struct end *t, const char *what);
 /* Connects both ends, sends the messages, and waits for them. */
 void ends_send(struct ends *e);
+/* The same with b of one adapter and a of another, or the same, one. */
+void ends_send_to(struct ends *from, struct ends *to);
 
 #endif

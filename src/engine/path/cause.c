@@ -30,6 +30,7 @@ struct cause {
 	enum eng_cause_id id;
 	uint32_t own, peer; /* %o %q: QPNs */
 	uint64_t a, b;      /* %a %b in hexadecimal, %A %B in decimal */
+	uint32_t i, j;      /* %i %j: indexes */
 	uint32_t at, end;   /* %p %e: ports */
 	const char *s, *t;  /* %s %t */
 	const uint8_t *gid; /* %g */
@@ -64,6 +65,10 @@ static void put_cause(struct cause_text *t, const struct seg *s, const struct ca
 		case 'A':
 		case 'B':
 			cause_put(t, "%llu", (unsigned long long)(*p == 'A' ? c->a : c->b));
+			break;
+		case 'i':
+		case 'j':
+			cause_put(t, "%u", *p == 'i' ? c->i : c->j);
 			break;
 		case 'p':
 		case 'e':
@@ -143,6 +148,7 @@ static bool port_refuses(const struct eng_run *r, const struct way_to *to, uint3
 
 	c->at = port;
 	c->a = at ? atomic_load(&at->lid) : 0;
+	c->i = to->index;
 	c->gid = to->dgid;
 	for (uint32_t i = 0; at && hw_port_is_eth(at) && i < HW_GIDS; i++) {
 		enum pkt_net net = fab_roce_net(at, i);
@@ -172,6 +178,7 @@ static bool path_stops(const struct eng_run *r, const struct fab_path *path,
 	if (c->at == SEG_NONE)
 		return false;
 	c->a = fab_stops_pkey(why) ? k->pkey : k->payload;
+	c->i = r->own->pkey_index;
 	c->s = fab_stops_side(why);
 	return is(c, fab_stops_pkey(why) ? ENG_CAUSE_SWITCH_PKEY : ENG_CAUSE_PATH_MTU);
 }
@@ -187,7 +194,7 @@ static bool on_the_way(struct eng_run *r, const struct way_to *to, const struct 
 	if (to->dgid && !r->link->accepts(hw_port(r->s, path->to), to))
 		return port_refuses(r, to, path->to, c);
 	if (to->dgid && way_needs_router(r->s, path, to)) {
-		c->a = to->index;
+		c->i = to->index;
 		c->at = path->to;
 		c->s = to->net == PKT_NET_GRH ? "RoCE v1" : "link-local";
 		return is(c, ENG_CAUSE_ROUTER);
@@ -234,8 +241,13 @@ static bool no_receiver(struct eng_run *r, const struct hw_qp *peer, struct caus
 
 static bool other_pkey(const struct eng_run *r, const struct hw_qp *peer, struct cause *c)
 {
+	const struct hw_qp_path *there = hw_qp_path(peer);
+
 	c->a = pkey_of(r->s, r->own);
-	c->b = pkey_of(r->s, hw_qp_path(peer));
+	c->b = pkey_of(r->s, there);
+	c->i = r->own->pkey_index;
+	c->j = there->pkey_index;
+	c->s = ib_pkey_same((uint32_t)c->a, (uint32_t)c->b) ? ": both are limited members" : "";
 	return !ib_pkey_match((uint16_t)c->a, (uint16_t)c->b) && is(c, ENG_CAUSE_PKEY);
 }
 
@@ -254,6 +266,8 @@ static bool other_address(struct eng_run *r, const struct hw_qp *peer, struct ca
 	c->t = net_name(r->net);
 	c->a = fab_roce_vlan(at, w->sgid_index);
 	c->b = r->vlan;
+	c->i = r->own->sgid_index;
+	c->j = w->sgid_index;
 	if (net != r->net)
 		return is(c, ENG_CAUSE_QP_ROCE_VERSION);
 	if (c->a != c->b)

@@ -10,9 +10,11 @@
 #include "util/bits.h"
 #include "util/cleanup.h"
 #include "util/fmt.h"
+#include "util/num.h"
 #include "util/sys.h"
 
 #include <ifaddrs.h>
+#include <netdb.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <netinet/in.h>
@@ -137,6 +139,43 @@ WRAP(char *, if_indextoname, (unsigned int ifindex, char *name))
 	if (ifindex < FAB_IF_FIRST || !shim_on() || !net_iface_by_index(ifindex, &f))
 		return NEXT(if_indextoname)(ifindex, name);
 	return memcpy(name, f.name, IF_NAMESIZE);
+}
+
+/* ---- the scope of an address in words: fe80::1%ib0. libc knows numbers of interfaces, too. */
+
+#define SCOPE_MAX (INET6_ADDRSTRLEN + IF_NAMESIZE)
+
+WRAP(int, getaddrinfo,
+     (const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **list))
+{
+	const char *scope = node ? strchr(node, '%') : NULL;
+	char text[SCOPE_MAX];
+	struct fab_iface f;
+
+	if (scope && scope - node < INET6_ADDRSTRLEN && shim_on() &&
+	    net_iface_by_name(scope + 1, &f)) {
+		memcpy(text, node, (size_t)(scope - node));
+		fmt(text + (scope - node), IF_NAMESIZE, "%%%u", f.index);
+		node = text;
+	}
+	return NEXT(getaddrinfo)(node, service, hints, list);
+}
+
+WRAP(int, getnameinfo,
+     (const struct sockaddr *sa, socklen_t salen, char *host, socklen_t hostlen, char *service,
+      socklen_t servicelen, int flags))
+{
+	int r = NEXT(getnameinfo)(sa, salen, host, hostlen, service, servicelen, flags);
+	char *scope = !r && host && hostlen ? strchr(host, '%') : NULL;
+	uint32_t index = scope ? (uint32_t)num_decimal(scope + 1, NULL) : 0;
+	struct fab_iface f;
+
+	if (index >= FAB_IF_FIRST && shim_on() && net_iface_by_index(index, &f)) {
+		if (strlen(f.name) >= hostlen - (size_t)(scope + 1 - host))
+			return EAI_OVERFLOW;
+		strcpy(scope + 1, f.name);
+	}
+	return r;
 }
 
 static void free_names(struct if_nameindex *list, size_t n)
