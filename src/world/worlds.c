@@ -134,6 +134,16 @@ static const struct world_row rows[] = {
 	 "the subnet manager is at the last host's adapter",
 	 "The same: sm_lid is the LID of another host.",
 	 NULL},
+	{"sm-slow",
+	 "LIDs and SM",
+	 {.link = WORLD_IB},
+	 {{HW_SET_SA_MS, 600}},
+	 "the subnet manager answers queries after 600 ms, as a busy one does",
+	 "Path queries, joins of groups and all of rdma_cm on InfiniBand wait for it: "
+	 "rdma_resolve_route() with a shorter time-out ends with RDMA_CM_EVENT_ROUTE_ERROR and "
+	 "-ETIMEDOUT, umad_recv() with ETIMEDOUT in umad_status(). Wait for seconds, and ask for "
+	 "many paths at once instead of one after the other.",
+	 NULL},
 	{"grh-required",
 	 "LIDs and SM",
 	 {.link = WORLD_IB},

@@ -155,6 +155,15 @@ class Worlds(Cli):
         self.assertEqual([t for _, _, t in self.shown('--world', 'gid-v2-only')], ['2', '2'])
         self.assertEqual([t for _, _, t in self.shown('--world=gid-v2-first')], ['2', '1', '2', '1'])
 
+    def test_a_slow_manager(self):
+        """Its answer comes, single or long, to who waits for it; saquery's time-out ends the wait with ETIMEDOUT."""
+        r = self.softhca('run', '--world', 'sm-slow', '--', 'saquery', '-t', '200', 'NR')
+        self.assertEqual((r.returncode, r.stderr), (110, 'Query SA failed: Connection timed out\n'), r)
+        for what, is_there in ('CPI', 'Class version.*2'), ('NR', '(?s)NodeRecord.*NodeRecord'):
+            r = self.softhca('run', '--world', 'sm-slow', '--', 'saquery', '-t', '60000', what)
+            self.assertEqual(r.returncode, 0, r)
+            self.assertRegex(r.stdout, is_there)
+
     def test_pkeys(self):
         r = self.softhca('run', '--world', 'pkey-shifted', '--', 'sh', '-c',
                          'cat /sys/class/infiniband/mlx5_0/ports/1/pkeys/[01]')
