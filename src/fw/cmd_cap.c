@@ -9,6 +9,7 @@
 #include <string.h>
 #include "hw/memic.h"
 #include "hw/mkey.h"
+#include "hw/port.h"
 #include "hw/qp_limits.h"
 #include "util/cleanup.h"
 #include "wire/prm/hca_cap.h"
@@ -192,7 +193,8 @@ static void cap_roce(const struct fw_call *k, void *cap)
 	LAYOUT_SET(roce_cap, cap, r_roce_dest_udp_port, PRM_ROCE_DPORT);
 	LAYOUT_SET(roce_cap, cap, r_roce_max_src_udp_port, UINT16_MAX);
 	LAYOUT_SET(roce_cap, cap, r_roce_min_src_udp_port, PRM_ROCE_MIN_SPORT);
-	LAYOUT_SET(roce_cap, cap, roce_address_table_size, HW_GIDS);
+	LAYOUT_SET(roce_cap, cap, roce_address_table_size,
+		   hw_port_gids(hw_port(k->s, k->hca->port[0])));
 }
 
 static void cap_event(const struct fw_call *k, void *cap)

@@ -9,6 +9,7 @@
 
 #define HW_MAX_PORTS 4    /* per HCA */
 #define HW_GIDS 16        /* per port; those that a port shows: hw_port_gids() */
+#define HW_GIDS_MAX 256   /* of a port in a world with more (HW_SET_GIDS) */
 #define HW_IB_GIDS 8      /* of an InfiniBand port; index 0 holds the port GUID */
 #define HW_PKEYS 128      /* per port; index 0 holds 0xffff */
 #define HW_COMP_VECTORS 8 /* per HCA, each with an EQ */

@@ -204,12 +204,16 @@ int mlx5_query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, s
 
 	if (!p)
 		return -EINVAL;
-	memcpy(gid->raw, p->gid[index], sizeof(gid->raw));
-	gid->type = hw_gid_type(p->gid_kind[index]);
-	gid->ifindex = hw_port_is_eth(p)
-			       ? fab_if_index(s, fab_at_by_vlan(s, h->port[port - 1],
-								hw_gid_vlan(p->gid_kind[index])))
-			       : 0;
+	memcpy(gid->raw, hw_gid(p, index), sizeof(gid->raw));
+	gid->type = hw_gid_type(*hw_gid_kind_at(p, index));
+	if (!hw_port_is_eth(p))
+		gid->ifindex = 0;
+	else if (fab_gid_guest(s, h->port[port - 1], gid->raw))
+		gid->ifindex = fab_guest_index(s, h->port[port - 1]);
+	else
+		gid->ifindex =
+			fab_if_index(s, fab_at_by_vlan(s, h->port[port - 1],
+						       hw_gid_vlan(*hw_gid_kind_at(p, index))));
 	return 0;
 }
 
@@ -218,10 +222,15 @@ int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t ifindex, const uin
 {
 	const struct hw_hca *h = hw_hca(s, hca);
 
+	uint32_t at;
+
 	if (!h)
 		return -EINVAL;
 	*hop_limit = IB_HOPS_OF_ROUTE;
-	return fab_eth_neighbour(s, fab_port_by_if(s, h->host, ifindex), dgid, mac);
+	at = fab_port_by_if(s, h->host, ifindex);
+	if (at == SEG_NONE)
+		at = fab_port_by_guest_index(s, h->host, ifindex);
+	return fab_eth_neighbour(s, at, dgid, mac);
 }
 
 /* mlx5_query_port_roce(), ib_uverbs' make_port_cap_flags(). */

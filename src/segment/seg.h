@@ -66,6 +66,7 @@ struct seg_elem_128 {
 	T(HOST, hw_host, 32 * K, 1)          /* owner DEVICE (hca.h) */                          \
 	T(HCA, hw_hca, 32 * K, 1)            /* owner DEVICE */                                  \
 	T(PORT, hw_port, 448 * K, 1)         /* owner DEVICE; of adapters and switches */        \
+	T(GIDS, hw_more_gids, 8 * K, 1)      /* long GID tables (port.h) */                      \
 	T(NODE, fab_node, 48 * K, 1)         /* adapters and switches (fab.h) */                 \
 	T(SWITCH, fab_switch, 8 * K, 1)                                                          \
 	T(LFT, fab_lft, 8 * K, 1)       /* same index as SEG_T_SWITCH; never claimed */          \

@@ -172,6 +172,20 @@ static void port_guid(struct hw_port *p, uint64_t guid)
 	be64_store(p->gid[0] + 8, guid);
 }
 
+/* Of Ethernet ports; before they have addresses. */
+static int gids_create(struct seg *s, struct hw_port *p)
+{
+	uint32_t i;
+	int r;
+
+	if (p->link != HW_LINK_ETH || !hw_setting(s, HW_SET_GIDS))
+		return 0;
+	r = seg_alloc(s, SEG_T_GIDS, SEG_OWNER_DEVICE, &i);
+	if (!r)
+		p->more_gids = (int64_t)((uintptr_t)seg_at(s, SEG_T_GIDS, i) - (uintptr_t)p);
+	return r;
+}
+
 /* Make the table elements of a node's ports, consecutively. */
 static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node *t,
 			const struct fab_options *o, uint32_t *next)
@@ -195,6 +209,8 @@ static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node
 			p->lmc = hw_setting(s, HW_SET_LMC);
 		pkeys_fill(s, p, t->type);
 		link_limit(s, p, t->type);
+		if (gids_create(s, p))
+			return -ENOSPC;
 	}
 	return 0;
 }

@@ -53,6 +53,7 @@ static const struct {
 	[HW_SET_LATE_MS] = {"link-after-ms", {NULL}},
 	[HW_SET_NUMA] = {"numa-nodes", {NULL}},
 	[HW_SET_CHANGE_MS] = {"addresses-change-ms", {NULL}},
+	[HW_SET_GIDS] = {"gid-entries", {NULL}},
 	[HW_SET_SA_MS] = {"sa-answers-after-ms", {NULL}},
 	[HW_SET_NUMBERS] = {"numbers", {"ascending", "sparse"}},
 };

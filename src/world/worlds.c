@@ -6,6 +6,7 @@
  */
 #include "world/world.h"
 
+#include "hw/hca.h"
 #include "hw/world.h"
 #include "wire/ib/link.h"
 
@@ -43,6 +44,16 @@ static const struct world_row rows[] = {
 	 "An address was removed, and its entries stay free: reading them gives zeros or ENODATA, "
 	 "and the next entries follow. Do not stop at the first free entry, and count no entries "
 	 "to find an index.",
+	 NULL},
+	{"gid-256",
+	 "GIDs",
+	 {.link = WORLD_ETH},
+	 {{HW_SET_GIDS, HW_GIDS_MAX}},
+	 "256 GID entries, of which 200 are those of containers on each port",
+	 "A hundred containers have macvlan interfaces on the port, and their addresses come "
+	 "before the port's own one: its entries are 202 and 203, which no signed char holds. Let "
+	 "tables have as many entries as gid_tbl_len says, and choose by an address of the host; "
+	 "the first IPv4 entry is another's.",
 	 NULL},
 	{"gid-link-local",
 	 "GIDs",

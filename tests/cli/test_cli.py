@@ -155,6 +155,16 @@ class Worlds(Cli):
         self.assertEqual([t for _, _, t in self.shown('--world', 'gid-v2-only')], ['2', '2'])
         self.assertEqual([t for _, _, t in self.shown('--world=gid-v2-first')], ['2', '1', '2', '1'])
 
+    def test_many_gids(self):
+        """Containers' entries come before the port's own, as far as index 203, and tell where they are."""
+        gids = self.shown('--world', 'gid-256')
+        self.assertEqual([(n, gid) for n, gid, _ in gids if 'ffff:7f01:' in gid or '127.1.0.1' in gid],
+                         [('202', '0000:0000:0000:0000:0000:ffff:7f01:0001'), ('203', '::ffff:127.1.0.1')])
+        self.assertEqual((len(gids), gids[3]), (204, ('3', '::ffff:10.0.0.1', '2')))
+        r = self.softhca('run', '--world', 'gid-256', '--', 'sh', '-c', 'cd /sys/class/infiniband/mlx5_0/ports/1; '
+                         'ls gids | wc -l; cat gid_attrs/ndevs/3 gid_attrs/ndevs/203 gids/255')
+        self.assertEqual(r.stdout, '256\nnet1\nrce0\n0000:0000:0000:0000:0000:0000:0000:0000\n', r)
+
     def test_a_slow_manager(self):
         """Its answer comes, single or long, to who waits for it; saquery's time-out ends the wait with ETIMEDOUT."""
         r = self.softhca('run', '--world', 'sm-slow', '--', 'saquery', '-t', '200', 'NR')

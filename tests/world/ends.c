@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENTRIES 256
-
 void lacks(const char *what)
 {
 	printf("%s\n", what);
@@ -121,13 +119,15 @@ static bool is_ip4(const union ibv_gid *g)
 
 int ends_good_gid(struct ends *e)
 {
-	static struct ibv_gid_entry entry[ENTRIES];
-	ssize_t n;
+	size_t entries = (size_t)e->port.gid_tbl_len * e->device.phys_port_cnt;
+	struct ibv_gid_entry *entry;
 	int any = -1;
+	ssize_t n;
 
 	if (e->port.link_layer != IBV_LINK_LAYER_ETHERNET)
 		return e->port.flags & IBV_QPF_GRH_REQUIRED ? 0 : -1;
-	n = ibv_query_gid_table(e->context, entry, ENTRIES, 0);
+	entry = calloc(entries, sizeof(*entry));
+	n = entry ? ibv_query_gid_table(e->context, entry, entries, 0) : 0;
 	for (ssize_t i = 0; i < n; i++) {
 		if (entry[i].port_num != (uint32_t)e->num ||
 		    entry[i].gid_type != IBV_GID_TYPE_ROCE_V2)
