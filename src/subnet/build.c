@@ -407,7 +407,12 @@ static void describe(struct seg *s, uint32_t hca)
 			 fab_hca_name(s, h, name));
 }
 
-/* Which numbers objects get (HW_SET_NUMBERS). */
+/*
+ * Which numbers objects get (HW_SET_NUMBERS): QPNs and keys that are not ascending have their
+ * highest bit set, too.
+ */
+#define HIGH_QPNS 0xeff800u /* all of them are below 0xffffff, a group's */
+#define HIGH_KEYS 0xc00000u
 static void number(struct seg *s, const struct hw_world *w)
 {
 	static const enum seg_table_id tables[] = {SEG_T_PD,  SEG_T_MKEY, SEG_T_CQ,
@@ -415,6 +420,11 @@ static void number(struct seg *s, const struct hw_world *w)
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		seg_table(s, tables[i])->sparse = w->value[HW_SET_NUMBERS];
+	if (w->value[HW_SET_NUMBERS] != HW_NUMBERS_SPARSE)
+		return;
+	seg_shift(s, SEG_T_QP, HIGH_QPNS);
+	seg_shift(s, SEG_T_AHEAD, HIGH_QPNS);
+	seg_shift(s, SEG_T_MKEY, HIGH_KEYS);
 }
 
 int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)

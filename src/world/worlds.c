@@ -461,9 +461,11 @@ static const struct world_row rows[] = {
 	 "Numbers",
 	 {WORLD_ANY_LINK, 0, 0, 0},
 	 {{HW_SET_NUMBERS, HW_NUMBERS_SPARSE}},
-	 "numbers of QPs, CQs, SRQs, PDs and keys are anywhere in their range",
+	 "numbers of QPs, CQs, SRQs, PDs and keys are anywhere in their range; QPNs and keys have "
+	 "their highest bit set, PSNs of rdma_cm wrap soon",
 	 "Two QPs of a program are not neighbours, the second key is not the first one plus a "
-	 "constant, and a table by QPN needs 2^20 entries.",
+	 "constant, and no table by QPN is large enough. A QPN needs 24 bits, a key 32 without a "
+	 "sign; PSN 0 follows 0xffffff.",
 	 NULL},
 };
 

@@ -174,6 +174,16 @@ class Worlds(Cli):
             self.assertEqual(r.returncode, 0, r)
             self.assertRegex(r.stdout, is_there)
 
+    def test_high_numbers(self):
+        """QPNs with 24 bits reach their QPs, in datagrams and connections, and rdma_cm's PSN wraps."""
+        r = self.softhca('run', '--world', 'sparse-numbers', '--', 'sh', '-c', f'cd {self.work}; ibv_ud_pingpong -n 10 >one & '
+                         'until ibv_ud_pingpong -n 10 localhost >two; do sleep 0.1; done; wait; cat one two')
+        self.assertEqual(len(re.findall(r'QPN 0x[ef][0-9a-f]{5},', r.stdout)), 4, r)
+        r = self.softhca('trace', '-e', 'fw', '--world', 'sparse-numbers', '--', 'sh', '-c', 'rping -s -C 40 -a 127.1.0.1 & '
+                         'until rping -c -C 40 -a 127.1.0.1; do sleep 0.1; done; wait')
+        self.assertEqual(r.returncode, 0, r)
+        self.assertRegex(r.stderr, r'psn.{0,3}0xfffff[0-9a-f]')
+
     def test_pkeys(self):
         r = self.softhca('run', '--world', 'pkey-shifted', '--', 'sh', '-c',
                          'cat /sys/class/infiniband/mlx5_0/ports/1/pkeys/[01]')
