@@ -126,8 +126,8 @@ static void query_raw_limits(const struct hw_caps *c, struct ibv_device_attr_ex 
 static void query_odp(const struct hw_caps *c, struct ibv_device_attr_ex *x)
 {
 	const uint32_t connected = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
-				   IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
-				   IBV_ODP_SUPPORT_SRQ_RECV;
+				   IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_SRQ_RECV |
+				   (c->odp_atomic ? IBV_ODP_SUPPORT_ATOMIC : 0);
 
 	if (!c->odp)
 		return;
@@ -161,7 +161,7 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	a->ex.device_cap_flags_ex = c->device_cap_flags;
 	a->ex.completion_timestamp_mask = INT64_MAX;
 	a->ex.hca_core_clock = c->device_frequency_khz;
-	a->ex.max_dm_size = HW_MEMIC_SIZE;
+	a->ex.max_dm_size = c->memic ? HW_MEMIC_SIZE : 0;
 	query_odp(c, &a->ex);
 	if (mlx5_log_tags(ctx)) {
 		a->ex.tm_caps.max_num_tags = (1u << mlx5_log_tags(ctx)) - 1;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "hw/world.h"
 
-#define VALUES 5
+#define VALUES 6
 #define HAS "yes", "none"
 
 static const struct {
@@ -53,6 +53,9 @@ static const struct {
 	[HW_SET_LATE_MS] = {"link-after-ms", {NULL}},
 	[HW_SET_NUMA] = {"numa-nodes", {NULL}},
 	[HW_SET_CHANGE_MS] = {"addresses-change-ms", {NULL}},
+	[HW_SET_MODEL] = {"adapter",
+			  {"ConnectX-6", "ConnectX-7", "ConnectX-4", "ConnectX-5", "ConnectX-6 Dx",
+			   "BlueField-2"}},
 	[HW_SET_GIDS] = {"gid-entries", {NULL}},
 	[HW_SET_SA_MS] = {"sa-answers-after-ms", {NULL}},
 	[HW_SET_NUMBERS] = {"numbers", {"ascending", "sparse"}},

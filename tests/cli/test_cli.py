@@ -174,6 +174,17 @@ class Worlds(Cli):
             self.assertEqual(r.returncode, 0, r)
             self.assertRegex(r.stdout, is_there)
 
+    def test_a_model(self):
+        for world, shown in (('cx4', ('12.28.2006', '4115', '0x0', 'MT_2180110032')),
+                             ('cx5', ('16.23.1020', '4119', '0x0', 'MT_0000000008')),
+                             ('cx6dx', ('22.31.1014', '4125', '0x0', 'MT_0000000359')),
+                             ('cx7', ('28.35.1012', '4129', '0x0', 'MT_0000000838')),
+                             ('bf2', ('24.35.3502', '41686', '0x1', 'MT_0000000715'))):
+            r = self.softhca('run', '--world', world, '--', 'ibv_devinfo', '-v')
+            self.assertEqual(re.findall(r'(?:fw_ver|vendor_part_id|hw_ver|board_id):\s+(\S+)', r.stdout), list(shown), r)
+            self.assertEqual('SUPPORT_ATOMIC' in r.stdout, world == 'cx7')
+        self.assertRegex(self.refused('run', '--world', 'cx4', '--device', 'cx7', '--', 'true'), '--device: --world cx4 is')
+
     def test_high_numbers(self):
         """QPNs with 24 bits reach their QPs, in datagrams and connections, and rdma_cm's PSN wraps."""
         r = self.softhca('run', '--world', 'sparse-numbers', '--', 'sh', '-c', f'cd {self.work}; ibv_ud_pingpong -n 10 >one & '
