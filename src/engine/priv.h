@@ -38,6 +38,7 @@ struct hw_srq;
 #define ENG_MAX_SG 62       /* ds <= 63 minus the control segment; two more vectors hold a CQE */
 #define ENG_MAX_WQE 1024    /* bytes of the largest send WQE: 63 segments */
 #define ENG_MERGE_MAX 65536 /* payloads up to this size are copied in one call with their CQE */
+#define ENG_EARLY_MAX 64    /* bytes of a message that early.c reads */
 #define ENG_GRH_BYTES LAYOUT_SZ(ib_grh)
 /*
  * How long an answer waits for the receiver's own completion (hw_qp.ack_seq) between two checks. A
@@ -190,6 +191,9 @@ struct eng_run {
 	enum eng_why cut;         /* why r->local has only the first whole packets of the message */
 	uint8_t rx[HW_RX_AHEAD];  /* copy of the receive WQE in work */
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
+	/* The data of the WQE at early_ci, read before an answer (early.c); bytes, 0: none. */
+	uint32_t early, early_ci;
+	uint8_t early_data[ENG_EARLY_MAX];
 };
 
 struct eng_op;
@@ -795,6 +799,8 @@ bool sq_record_changed(struct seg *s, const struct hw_qp *qp);
  * Fetches the WQE at r->ci into r->wqe, without wrapping. 0; > 0: enum eng_why; < 0: mem_* error.
  */
 int sq_fetch(struct eng_run *r, uint32_t pi);
+/* early.c: before a WQE is executed, where answers are late (seg.unfenced). */
+void early_step(struct eng_run *r, uint32_t pi);
 int sq_read_wqe(struct seg *s, const struct hw_qp *qp, uint32_t ci, uint32_t off, void *dst,
 		uint32_t len);
 

@@ -53,6 +53,7 @@ enum hw_setting {
 	HW_SET_NUMA,      /* nodes that the adapters of a host are divided among */
 	HW_SET_CHANGE_MS, /* between changes of an interface's addresses */
 	HW_SET_MODEL,     /* enum hw_model, which then is not --device's */
+	HW_SET_ANSWERS,   /* enum hw_answers */
 	HW_SET_GIDS,      /* entries of an Ethernet port's GID table: HW_GIDS_MAX */
 	HW_SET_SA_MS,     /* from a query's arrival at the built-in SA to its answer */
 	HW_SETTINGS

@@ -211,6 +211,7 @@ struct seg {
 	 */
 	_Atomic uint32_t odp_warm[2];
 	uint32_t pace;     /* enum hw_pace */
+	bool unfenced;     /* enum hw_answers is LATE (early.c) */
 	bool spurious;     /* every second arm of a CQ raises an event */
 	bool may_wait;     /* a doorbell may wait for a receiver (ready.c) */
 	bool polled;       /* this process's doorbells are polled, not trapped */

@@ -239,6 +239,7 @@ static int join(const struct shim_config *c)
 	at.sys.uar_mmap = uar_mmap;
 	at.sys.uar_mapped = uar_mapped;
 	at.seg.pace = hw_setting(&at.seg, HW_SET_PACE);
+	at.seg.unfenced = hw_setting(&at.seg, HW_SET_ANSWERS) == HW_ANSWERS_LATE;
 	at.seg.spurious = hw_setting(&at.seg, HW_SET_WAKEUPS) == HW_WAKEUPS_SPURIOUS;
 	uar_know(&at.seg);
 	if (c->ptracer)

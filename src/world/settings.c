@@ -56,6 +56,8 @@ static const struct {
 	[HW_SET_MODEL] = {"adapter",
 			  {"ConnectX-6", "ConnectX-7", "ConnectX-4", "ConnectX-5", "ConnectX-6 Dx",
 			   "BlueField-2"}},
+	[HW_SET_ANSWERS] = {"answers-arrive",
+			    {"before the next request leaves", "after an unfenced one"}},
 	[HW_SET_GIDS] = {"gid-entries", {NULL}},
 	[HW_SET_SA_MS] = {"sa-answers-after-ms", {NULL}},
 	[HW_SET_NUMBERS] = {"numbers", {"ascending", "sparse"}},

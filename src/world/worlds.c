@@ -489,6 +489,15 @@ static const struct world_row rows[] = {
 	 "for "
 	 "all. Poll until nothing is left before the next ibv_get_cq_event().",
 	 NULL},
+	{"atomic-late",
+	 "Order and pace",
+	 {WORLD_ANY_LINK, 0, 0, 0},
+	 {{HW_SET_ANSWERS, HW_ANSWERS_LATE}, {HW_SET_PACE, HW_PACE_LATE}},
+	 "a request without a fence leaves before the answer to the READ or atomic before it",
+	 "A WRITE or SEND from the buffer that a READ or atomic fills has the old content. Wait "
+	 "for "
+	 "the completion of the first, or set IBV_SEND_FENCE in the second.",
+	 NULL},
 	{"spurious-wakeups",
 	 "Order and pace",
 	 {WORLD_ANY_LINK, 0, 0, 0},

@@ -64,7 +64,10 @@ void ends_take(struct ends *e, struct ibv_device *device, int num)
 	e->a = e->b = (struct end){.gid_index = -1, .num = num};
 	e->a.pkey_index = e->b.pkey_index = good_pkey(e->context, num, e->port.pkey_tbl_len);
 	e->pd = ibv_alloc_pd(e->context);
-	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, sizeof(e->buf), IBV_ACCESS_LOCAL_WRITE) : NULL;
+	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, sizeof(e->buf),
+				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+					   IBV_ACCESS_REMOTE_WRITE)
+		      : NULL;
 	if (!e->mr)
 		fails("ibv_reg_mr", errno);
 }
@@ -147,6 +150,7 @@ static void make(struct ends *e, struct end *t)
 		.qp_type = IBV_QPT_RC, .cap = {e->count, e->count, 1, 1, 0}, .sq_sig_all = 1};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
 				   .pkey_index = (uint16_t)t->pkey_index,
+				   .qp_access_flags = e->access,
 				   .port_num = (uint8_t)t->num};
 	int r;
 
