@@ -27,6 +27,7 @@ enum hw_setting {
 	HW_SET_MEMLOCK,   /* KiB of locked memory, for root, too */
 	HW_SET_IOCTL,     /* enum hw_has: methods, beside the commands of write() */
 	HW_SET_NETLINK,   /* enum hw_has: NETLINK_RDMA */
+	HW_SET_EX,        /* enum hw_has: extended commands of write() */
 	HW_SET_RDMA_CM,   /* enum hw_has: /dev/infiniband/rdma_cm */
 	HW_SET_DEV_OWNER, /* enum hw_dev_owner */
 	HW_SET_LMC,       /* of adapters' ports */

@@ -232,6 +232,7 @@ static int join(const struct shim_config *c)
 	at.sys.memlock_enforce = c->memlock_enforce;
 	at.sys.memlock_all = (uint64_t)hw_setting(&at.seg, HW_SET_MEMLOCK) << 10;
 	at.sys.no_ioctl = hw_setting(&at.seg, HW_SET_IOCTL) == HW_HAS_NOT;
+	at.sys.no_ex = hw_setting(&at.seg, HW_SET_EX) == HW_HAS_NOT;
 	at.sys.open_file = link_open_file;
 	at.sys.file_closed = link_file_closed;
 	at.sys.fd_publish = fd_publish;

@@ -26,6 +26,7 @@ static const struct {
 	[HW_SET_CONNECTED] = {"connected", {"RC, UC, XRC, DC", "UC"}},
 	[HW_SET_MEMLOCK] = {"memlock-kib", {NULL}},
 	[HW_SET_IOCTL] = {"ioctl-methods", {HAS}},
+	[HW_SET_EX] = {"extended-commands", {HAS}},
 	[HW_SET_NETLINK] = {"netlink-rdma", {HAS}},
 	[HW_SET_RDMA_CM] = {"rdma_cm", {HAS}},
 	[HW_SET_DEV_OWNER] = {"device-files", {"mode 0666", "mode 0600, of root"}},

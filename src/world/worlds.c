@@ -326,6 +326,15 @@ static const struct world_row rows[] = {
 	 "nor is "
 	 "RDMA_VERBS_IOCTL itself. libibverbs falls back for the rest.",
 	 NULL},
+	{"old-abi",
+	 "Systems",
+	 {WORLD_ANY_LINK, 0, 0, 0},
+	 {{HW_SET_EX, HW_HAS_NOT}, {HW_SET_IOCTL, HW_HAS_NOT}, {HW_SET_DEVX, HW_HAS_NOT}},
+	 "no extended commands either (ENOSYS), and CQE version 0, as Linux 3.13 to 3.19",
+	 "ibv_query_device_ex() tells no more than ibv_query_device(): no clock, no on-demand "
+	 "paging; QPs with creation flags and CQs that ignore overruns fail. Do without what they "
+	 "do not give.",
+	 NULL},
 	{"root-devices",
 	 "Systems",
 	 {WORLD_ANY_LINK, 0, 0, 0},
