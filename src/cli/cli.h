@@ -47,6 +47,7 @@ enum { /* bits of cli_options.given: the subjects of the options that were given
        CLI_SIZE = 1 << 0,       /* number of hosts, adapters and ports */
        CLI_SHAPE = 1 << 1,      /* any other property that is fixed when a fabric is made */
        CLI_LINK_LAYER = 1 << 2, /* --link */
+       CLI_MODEL = 1 << 3,      /* --device */
 };
 
 /* The value of a trace's -e option. */

@@ -260,7 +260,7 @@ static const struct opt_row rows[] = {
 	 "how data encryption keys come to the adapters, or adapters without crypto (plaintext)",
 	 VALUE(enum hw_crypto, fab.crypto, cryptos), .given = CLI_SHAPE},
 	{CLI_MAKERS | CLI_TOPO, "device", 0, "cx6|cx7", "model: ConnectX-6 or ConnectX-7 (cx6)",
-	 VALUE(enum hw_model, fab.model, devices), .given = CLI_SHAPE},
+	 VALUE(enum hw_model, fab.model, devices), .given = CLI_SHAPE | CLI_MODEL},
 	{CLI_MAKERS, "topo", 0, "SPEC",
 	 "topology: a file (ibnetdiscover, ibsim, .lst), or ring:N, star:N, torus:XxYxZ, "
 	 "fat-tree:LEVELS:RADIX, random:NODES:SEED",

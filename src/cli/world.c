@@ -110,6 +110,20 @@ static int fill_link(struct cli_options *o, enum world_link needs, char err[WORL
 	return 0;
 }
 
+static int fill_model(struct cli_options *o, char err[WORLD_UNFIT])
+{
+	uint32_t want = o->fab.world.value[HW_SET_MODEL];
+	char names[WORLD_NAMES];
+
+	if (want && (o->given & CLI_MODEL) && o->fab.model != want)
+		return unfit(err, "--device: --world %s is another one",
+			     world_names(&o->fab.world, names));
+	if (want)
+		o->fab.model = (enum hw_model)want;
+	o->fab.caps = fw_caps_of(o->fab.model, &o->fab.world);
+	return 0;
+}
+
 int world_fit(struct cli_options *o, const struct topo *t, char err[WORLD_UNFIT])
 {
 	struct world_needs needs;
@@ -120,8 +134,9 @@ int world_fit(struct cli_options *o, const struct topo *t, char err[WORLD_UNFIT]
 		r = world_settle(&o->fab.world, &needs, why);
 	if (r)
 		return unfit(err, "--world: %s", why);
-	o->fab.caps = fw_caps_of(o->fab.model, &o->fab.world);
-	r = fill_link(o, needs.link, err);
+	r = fill_model(o, err);
+	if (!r)
+		r = fill_link(o, needs.link, err);
 	if (r)
 		return r;
 	return o->topo ? check_topology(o, t, &needs, err) : fill_size(o, &needs, err);

@@ -25,6 +25,7 @@
 /* A GMP that leaves the QP1 of a port, or has arrived there. Host order, GIDs as on the wire. */
 struct cm_pkt {
 	uint32_t port; /* SEG_T_PORT: where it leaves, or has arrived */
+	uint32_t from; /* of a request to the SA that has arrived: the port that it left */
 	/*
 	 * InfiniBand: a sender may leave slid 0, which means the port's base LID. Ethernet: a
 	 * sender leaves both 0, the GIDs tell the ends; in a packet that has arrived, slid is the

@@ -10,6 +10,7 @@
 #include <infiniband/verbs.h>
 #include <stdlib.h>
 #include <string.h>
+#include "hw/world.h"
 #include "util/bits.h"
 #include "wire/ib/pkey.h"
 
@@ -35,6 +36,9 @@ struct cma_id *cma_id_make(struct cma *c, uint32_t host, enum rdma_ucm_port_spac
 	id->addr_timer.fn = cma_resolve_timer;
 	id->gone.fn = cma_id_gone;
 	id->seq_num = cma_random(c, 1u << 24);
+	/* The kernel's number is a random one, too: it wraps soon. */
+	if (hw_setting(c->s, HW_SET_NUMBERS) == HW_NUMBERS_SPARSE)
+		id->seq_num |= 0xfffff0;
 	TAILQ_INIT(&id->children);
 	TAILQ_INIT(&id->mc);
 	TAILQ_INSERT_TAIL(&c->ids, id, at);

@@ -169,11 +169,11 @@ static const uint8_t *ib_source(const struct hw_port *p, const struct sockaddr_i
 	const uint8_t *dgid = dst->sib_addr.sib_raw;
 
 	for (uint32_t i = 0; i < hw_port_gids(p); i++) {
-		if (!memcmp(p->gid[i], none, 16))
+		if (!memcmp(hw_gid(p, i), none, 16))
 			continue;
-		if (!memcmp(p->gid[i], dgid, 16) ||
-		    (!memcmp(p->gid[i], dgid, 8) && p->state == IB_PORT_ACTIVE))
-			return p->gid[i];
+		if (!memcmp(hw_gid(p, i), dgid, 16) ||
+		    (!memcmp(hw_gid(p, i), dgid, 8) && p->state == IB_PORT_ACTIVE))
+			return hw_gid(p, i);
 	}
 	return NULL;
 }

@@ -52,7 +52,7 @@ uint32_t fab_eth_ib_mtu(uint32_t if_mtu)
 	return code;
 }
 
-#define WANTED_MAX (2 * FAB_IF_ADDRS + HW_VLANS)
+#define WANTED_MAX (2 * FAB_IF_ADDRS + HW_VLANS + FAB_GUESTS)
 struct wanted {
 	uint8_t gid[16];
 	uint32_t vlan;
@@ -68,6 +68,12 @@ static uint32_t wanted_at(struct seg *s, uint32_t at, struct wanted *w)
 		return 0;
 	/* from the MAC address, whether the interface has it or not: make_default_gid() */
 	fab_ip6_linklocal(s, at, w[n++].gid);
+	for (uint32_t i = 0; i < fab_guests(s, at); i++) {
+		uint8_t ip[4];
+
+		be32_store(ip, fab_guest_ip4(s, at, i));
+		ib_gid_of_ip4(ip, w[n++].gid);
+	}
 	for (uint32_t i = 0; i < f.nip4; i++)
 		ib_gid_of_ip4(f.ip4[i], w[n++].gid);
 	for (uint32_t i = 0; i < f.nip6; i++)
@@ -106,11 +112,11 @@ static bool gid_put(struct seg *s, uint32_t port, const uint8_t gid[16], uint16_
 	static const uint8_t none[16];
 	struct hw_port *p = hw_port(s, port);
 
-	for (uint32_t i = 0; i < HW_GIDS; i++) {
-		if (memcmp(p->gid[i], none, 16) != 0 || gid_is_held(s, port, i))
+	for (uint32_t i = 0; i < hw_port_gids(p); i++) {
+		if (memcmp(hw_gid(p, i), none, 16) != 0 || gid_is_held(s, port, i))
 			continue;
-		p->gid_kind[i] = kind;
-		memcpy(p->gid[i], gid, 16);
+		*hw_gid_kind_at(p, i) = kind;
+		memcpy(hw_gid(p, i), gid, 16);
 		return true;
 	}
 	return false; /* as on a kernel, the address has no entry then */
@@ -143,11 +149,14 @@ uint32_t fab_eth_gids(struct seg *s, uint32_t port)
 	if (!p || !hw_port_is_eth(p))
 		return 0;
 	n = wanted(s, port, w);
-	for (uint32_t i = 0; i < HW_GIDS; i++) {
-		if (!memcmp(p->gid[i], none, 16) || is_wanted(p->gid[i], p->gid_kind[i], w, n))
+	for (uint32_t i = 0; i < hw_port_gids(p); i++) {
+		uint8_t *gid = hw_gid(p, i);
+		uint16_t *kind = hw_gid_kind_at(p, i);
+
+		if (!memcmp(gid, none, 16) || is_wanted(gid, *kind, w, n))
 			continue;
-		p->gid_kind[i] = 0;
-		memset(p->gid[i], 0, 16);
+		*kind = 0;
+		memset(gid, 0, 16);
 		changes++;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -163,7 +172,7 @@ uint32_t fab_eth_gids(struct seg *s, uint32_t port)
 int fab_gid_find(const struct hw_port *p, const uint8_t gid[16], int kind)
 {
 	for (uint32_t i = 0; i < hw_port_gids(p); i++)
-		if (!memcmp(p->gid[i], gid, 16) && (kind < 0 || p->gid_kind[i] == kind))
+		if (!memcmp(hw_gid(p, i), gid, 16) && (kind < 0 || *hw_gid_kind_at(p, i) == kind))
 			return (int)i;
 	return -1;
 }
@@ -180,6 +189,8 @@ static int neighbour4(struct seg *s, uint32_t at, uint32_t ip, uint32_t *to, uin
 		memset(mac, 0xff, 6);
 	else
 		*to = fab_port_by_ip4(s, ip);
+	if (*to == SEG_NONE)
+		*to = fab_port_by_guest(s, ip);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "fabric/eth.h"
 #include "fabric/fabric.h"
 #include "fabric/for_tests.h"
+#include "hw/world.h"
 #include "util/bits.h"
 #include "wire/ib/gid.h"
 
@@ -262,6 +263,55 @@ bool fab_ip4_is_broadcast(struct seg *s, uint32_t at, uint32_t ip)
 		if (a[i].prefix < 31 && ip == (a[i].ip | ~mask4(a[i].prefix)))
 			return true;
 	return ip == UINT32_MAX;
+}
+
+/* ---- guests: 10.0.0.0/8 has 5 bits of the port, 7 of the guest and 12 of the host */
+
+#define GUEST_NET 10u
+#define GUEST_HOSTS 0xfffu
+#define GUEST_IF (FAB_IF_FIRST + 1000u) /* beyond all interfaces of a host */
+
+uint32_t fab_guests(const struct seg *s, uint32_t at)
+{
+	const struct hw_port *p = fab_at_place(at) ? NULL : hw_port(s, at);
+
+	return p && p->more_gids ? FAB_GUESTS : 0;
+}
+
+uint32_t fab_guest_ip4(struct seg *s, uint32_t port, uint32_t n)
+{
+	uint32_t host = host_number(s, fab_if_host(s, port)), p = fab_umad_index(s, port);
+
+	return GUEST_NET << 24 | p << 19 | n << 12 | (host & GUEST_HOSTS);
+}
+
+uint32_t fab_port_by_guest(struct seg *s, uint32_t ip)
+{
+	uint32_t host, port;
+
+	if (!hw_setting(s, HW_SET_GIDS) || ip >> 24 != GUEST_NET)
+		return SEG_NONE;
+	host = host_by_number(s, ip & GUEST_HOSTS);
+	port = host == SEG_NONE ? SEG_NONE : fab_port_by_umad(s, host, ip >> 19 & 0x1f);
+	return port != SEG_NONE && (ip >> 12 & 0x7f) < fab_guests(s, port) ? port : SEG_NONE;
+}
+
+bool fab_gid_guest(struct seg *s, uint32_t port, const uint8_t gid[16])
+{
+	return ib_gid_is_ip4(gid) && fab_port_by_guest(s, be32_load(gid + 12)) == port;
+}
+
+uint32_t fab_guest_index(struct seg *s, uint32_t port)
+{
+	return GUEST_IF + fab_umad_index(s, port);
+}
+
+uint32_t fab_port_by_guest_index(struct seg *s, uint32_t host, uint32_t ifindex)
+{
+	uint32_t port =
+		ifindex < GUEST_IF ? SEG_NONE : fab_port_by_umad(s, host, ifindex - GUEST_IF);
+
+	return port != SEG_NONE && fab_guests(s, port) ? port : SEG_NONE;
 }
 
 /* ---- IPv6 */

@@ -77,6 +77,22 @@ static inline size_t fab_if_stem(const char *name)
 	return 0;
 }
 
+/*
+ * Where ports have long GID tables (HW_SET_GIDS), containers of each host have macvlan interfaces
+ * on its Ethernet ports. Other programs see these only by their entries in the port's GID table:
+ * enum_all_gids_of_dev_cb() looks into all network namespaces.
+ */
+#define FAB_GUESTS 100u
+#define FAB_GUEST_IF "net1"
+uint32_t fab_guests(const struct seg *s, uint32_t at); /* on an interface */
+uint32_t fab_guest_ip4(struct seg *s, uint32_t port, uint32_t n);
+/* The reverse, and: is the GID that of a port's guest? SEG_NONE. */
+uint32_t fab_port_by_guest(struct seg *s, uint32_t ip);
+bool fab_gid_guest(struct seg *s, uint32_t port, const uint8_t gid[16]);
+/* The index of a guest's interface, which is in another namespace; and its port, SEG_NONE. */
+uint32_t fab_guest_index(struct seg *s, uint32_t port);
+uint32_t fab_port_by_guest_index(struct seg *s, uint32_t host, uint32_t ifindex);
+
 /* ---- names of interfaces; `place` 0: the port's own */
 static inline uint32_t fab_at(uint32_t port, uint32_t place)
 {

@@ -33,7 +33,7 @@ void pci_function(struct pci_function *f, const struct hw_hca *hca, bool eth,
 		.ids = ids,
 		.bdf = bdf,
 		.class = eth ? CLASS_ETHERNET : CLASS_INFINIBAND,
-		.speed = hca->model == HW_CX7 ? 5 : 4, /* PCIe 5.0 and 4.0 */
+		.speed = hca->caps.pci_gen,
 		.bar = BAR_FIRST + hca->dev_index * BAR_SIZE,
 		.vectors = HW_COMP_VECTORS + 1, /* one more for commands and asynchronous events */
 	};

@@ -152,6 +152,10 @@ static const struct {
 } boards[] = {
 	[HW_CX6] = {"ConnectX-6 VPI adapter card, HDR IB (200Gb/s), softhca", "MCX653105A-HDAT"},
 	[HW_CX7] = {"ConnectX-7 HHHL adapter card, NDR IB (400Gb/s), softhca", "MCX75310AAS-NEAT"},
+	[HW_CX4] = {"ConnectX-4 VPI adapter card, EDR IB (100Gb/s), softhca", "MCX455A-ECAT"},
+	[HW_CX5] = {"ConnectX-5 VPI adapter card, EDR IB (100Gb/s), softhca", "MCX556A-ECAT"},
+	[HW_CX6DX] = {"ConnectX-6 Dx EN adapter card, 100GbE, softhca", "MCX623106AN-CDAT"},
+	[HW_BF2] = {"BlueField-2 DPU, 100Gb/s, softhca", "MBF2H516A-CEEOT"},
 };
 
 size_t pci_vpd(const struct pci_function *f, uint8_t out[PCI_VPD_MAX])

@@ -15,9 +15,9 @@ static enum pkt_net fab_roce_header(uint32_t type, const uint8_t gid[16])
 
 enum pkt_net fab_roce_net(const struct hw_port *p, uint32_t sgid_index)
 {
-	if (sgid_index >= HW_GIDS)
+	if (sgid_index >= hw_port_gids(p))
 		return PKT_NET_NONE;
-	return fab_roce_header(hw_gid_type(p->gid_kind[sgid_index]), p->gid[sgid_index]);
+	return fab_roce_header(hw_gid_type(*hw_gid_kind_at(p, sgid_index)), hw_gid(p, sgid_index));
 }
 
 bool fab_roce_carries(enum pkt_net net, const uint8_t gid[16])
@@ -28,7 +28,7 @@ bool fab_roce_carries(enum pkt_net net, const uint8_t gid[16])
 
 uint32_t fab_roce_vlan(const struct hw_port *p, uint32_t sgid_index)
 {
-	return sgid_index < HW_GIDS ? hw_gid_vlan(p->gid_kind[sgid_index]) : 0;
+	return sgid_index < hw_port_gids(p) ? hw_gid_vlan(*hw_gid_kind_at(p, sgid_index)) : 0;
 }
 
 bool fab_roce_accepts(const struct hw_port *p, const uint8_t dgid[16], enum pkt_net net,

@@ -89,7 +89,7 @@ bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16])
 	if (!memcmp(gid, zero, sizeof(zero)))
 		return false; /* an empty table entry is no port's GID */
 	for (unsigned int g = 0; g < hw_port_gids(p); g++)
-		if (!memcmp(p->gid[g], gid, 16))
+		if (!memcmp(hw_gid(p, g), gid, 16))
 			return true;
 	return false;
 }

@@ -164,7 +164,7 @@ static bool is_gid(const struct hw_port *p, uint32_t i)
 {
 	static const uint8_t zero[16];
 
-	return memcmp(p->gid[i], zero, sizeof(zero)) != 0;
+	return memcmp(hw_gid(p, i), zero, sizeof(zero)) != 0;
 }
 
 static int show_gid_type(const struct hw_port *p, uint32_t i, char *out, size_t size)
@@ -172,7 +172,8 @@ static int show_gid_type(const struct hw_port *p, uint32_t i, char *out, size_t 
 	if (!is_gid(p, i))
 		return snprintf(out, size, "%s", "");
 	return snprintf(out, size, "%s\n",
-			hw_gid_type(p->gid_kind[i]) == HW_GID_ROCE_V2 ? "RoCE v2" : "IB/RoCE v1");
+			hw_gid_type(*hw_gid_kind_at(p, i)) == HW_GID_ROCE_V2 ? "RoCE v2"
+									     : "IB/RoCE v1");
 }
 
 static int show_gid_ndev(struct seg *s, uint32_t port, uint32_t i, char *out, size_t size)
@@ -181,9 +182,10 @@ static int show_gid_ndev(struct seg *s, uint32_t port, uint32_t i, char *out, si
 	struct fab_iface f;
 
 	if (!hw_port_is_eth(p) || !is_gid(p, i) ||
-	    !fab_iface(s, fab_at_by_vlan(s, port, hw_gid_vlan(p->gid_kind[i])), &f))
+	    !fab_iface(s, fab_at_by_vlan(s, port, hw_gid_vlan(*hw_gid_kind_at(p, i))), &f))
 		return snprintf(out, size, "%s", "");
-	return snprintf(out, size, "%s\n", f.name);
+	return snprintf(out, size, "%s\n",
+			fab_gid_guest(s, port, hw_gid(p, i)) ? FAB_GUEST_IF : f.name);
 }
 
 static int render_gids(struct tree *t, int dir, struct seg *s, uint32_t port)
@@ -197,7 +199,7 @@ static int render_gids(struct tree *t, int dir, struct seg *s, uint32_t port)
 
 	for (unsigned int i = 0; i < hw_port_gids(p); i++) {
 		char name[12], text[48];
-		int n = show_gid(p->gid[i], text, sizeof(text));
+		int n = show_gid(hw_gid(p, i), text, sizeof(text));
 
 		snprintf(name, sizeof(name), "%u", i);
 		TREE_STEP(r, tree_write(t, gids, name, 0444, text, (size_t)n));
@@ -585,7 +587,7 @@ int fab_sysfs_update_tables(struct seg *s, uint32_t port, const char *root)
 	}
 	for (unsigned int i = 0; !r && i < hw_port_gids(p); i++) {
 		snprintf(name, sizeof(name), "gids/%u", i);
-		n = show_gid(p->gid[i], text, sizeof(text));
+		n = show_gid(hw_gid(p, i), text, sizeof(text));
 		TREE_STEP(r, tree_replace(top, dir, name, text, (size_t)n));
 		snprintf(name, sizeof(name), "gid_attrs/types/%u", i);
 		n = show_gid_type(p, i, text, sizeof(text));

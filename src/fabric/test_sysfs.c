@@ -47,6 +47,7 @@ static int render(uint32_t hcas, uint32_t ports, uint32_t speed, uint32_t link)
 				      .ports = ports,
 				      .caps.link_speed = speed,
 				      .caps.link_width = 2,
+				      .caps.pci_gen = 4,
 				      .caps.max_mtu = IBV_MTU_4096};
 
 	memset(&seg, 0, sizeof(seg));

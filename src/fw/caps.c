@@ -3,7 +3,8 @@
  * Owns the capability table: one row per model. Read by the firmware's checks and QUERY_HCA_CAP
  * (cmd_cap.c), the driver and the supervisor (sysfs). Data only.
  *
- * The models differ only in identity and link speed: the same code is their data path.
+ * The models differ in identity, link speed, and in what dumps of cards of that kind show: the same
+ * code is their data path.
  */
 #include "fw/caps.h"
 
@@ -43,8 +44,9 @@
 	.atomic_operations =                                                                      \
 		HW_ATOMIC_CS | HW_ATOMIC_FA | HW_ATOMIC_MASKED_CS | HW_ATOMIC_MASKED_FA,          \
 	.atomic_size_qp = 4 | 8, .max_srq_sge = 31, .max_ah = INT32_MAX, .max_mw = (1 << 17) - 1, \
-	.srq = true, .mw = true, .odp = true, .rc = true, .max_qp_rd_atom = 16,                   \
-	.max_qp_init_rd_atom = 16, .event_cap = true, .user_affiliated_events = {QUEUE_EVENTS},   \
+	.srq = true, .mw = true, .odp = true, .rc = true, .tags = true, .memic = true,            \
+	.odp_atomic = true, .max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16, .event_cap = true,   \
+	.user_affiliated_events = {QUEUE_EVENTS},                                                 \
 	.user_unaffiliated_events = {BIT(PRM_EVENT_PORT_CHANGE)},                                 \
 	.device_cap_flags =                                                                       \
 		IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR | IBV_DEVICE_AUTO_PATH_MIG |  \
@@ -64,12 +66,46 @@
 static const struct hw_caps caps_table[] = {
 	[HW_CX6] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x101b, .fw_major = 20, .fw_minor = 31,
 		    .fw_sub = 1014, .fw_ver = "20.31.1014", .hca_type = "MT4123",
-		    .board_id = "MT_0000000223", .link_speed = IB_SPEED_HDR,
+		    .board_id = "MT_0000000223", .link_speed = IB_SPEED_HDR, .pci_gen = 4,
 		    .stat_rate_support = STAT_RATES & ~(1u << STAT_RATE_400)},
 	[HW_CX7] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x1021, .fw_major = 28, .fw_minor = 35,
 		    .fw_sub = 1012, .fw_ver = "28.35.1012", .hca_type = "MT4129",
-		    .board_id = "MT_0000000838", .link_speed = IB_SPEED_NDR,
+		    .board_id = "MT_0000000838", .link_speed = IB_SPEED_NDR, .pci_gen = 5,
 		    .stat_rate_support = STAT_RATES},
+	/*
+	 * Worlds' models. Identity, max_qp and capabilities are those of ibv_devinfo -v of such
+	 * cards: firmware 12.28.2006 and its 262144 QPs in C. Tung's mail to linux-rdma, June 2022;
+	 * open-mpi/ompi#6137 and openucx/ucx#9830; MCX623106AN-CDAT with 131072 QPs, no atomics in
+	 * on-demand memory, 131072 bytes of device memory; openucx/ucx#10541. NVIDIA's manuals name
+	 * ConnectX-5 as the first with device memory and tag matching.
+	 */
+	[HW_CX4] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x1013, .fw_major = 12, .fw_minor = 28,
+		    .fw_sub = 2006, .fw_ver = "12.28.2006", .hca_type = "MT4115",
+		    .board_id = "MT_2180110032", .link_speed = IB_SPEED_EDR, .pci_gen = 3,
+		    .stat_rate_support = STAT_RATES & ~(1u << STAT_RATE_400)},
+	[HW_CX5] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x1017, .fw_major = 16, .fw_minor = 23,
+		    .fw_sub = 1020, .fw_ver = "16.23.1020", .hca_type = "MT4119",
+		    .board_id = "MT_0000000008", .link_speed = IB_SPEED_EDR, .pci_gen = 3,
+		    .stat_rate_support = STAT_RATES & ~(1u << STAT_RATE_400)},
+	[HW_CX6DX] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0x101d, .fw_major = 22, .fw_minor = 31,
+		      .fw_sub = 1014, .fw_ver = "22.31.1014", .hca_type = "MT4125",
+		      .board_id = "MT_0000000359", .link_speed = IB_SPEED_EDR, .pci_gen = 4,
+		      .stat_rate_support = STAT_RATES & ~(1u << STAT_RATE_400)},
+	[HW_BF2] = {CAPS_COMMON, CAPS_OBJ, .pci_device = 0xa2d6, .fw_major = 24, .fw_minor = 35,
+		    .fw_sub = 3502, .fw_ver = "24.35.3502", .hca_type = "MT41686",
+		    .board_id = "MT_0000000715", .link_speed = IB_SPEED_EDR, .pci_gen = 4,
+		    .stat_rate_support = STAT_RATES & ~(1u << STAT_RATE_400)},
+};
+
+/* What the worlds' models have less than CAPS_COMMON. */
+static const struct {
+	uint32_t log_max_qp;
+	bool tags, memic, odp;
+} less[HW_MODELS] = {
+	[HW_CX4] = {.log_max_qp = 18, .odp = true},
+	[HW_CX5] = {.log_max_qp = 18, .tags = true, .memic = true, .odp = true},
+	[HW_CX6DX] = {.log_max_qp = 17, .tags = true, .memic = true, .odp = true},
+	[HW_BF2] = {.log_max_qp = 17, .tags = true, .memic = true},
 };
 
 const struct hw_caps *fw_caps(enum hw_model model)
@@ -139,6 +175,14 @@ struct hw_caps fw_caps_of(enum hw_model model, const struct hw_world *w)
 	struct hw_caps c = *fw_caps(model);
 	const uint32_t *v = w->value;
 
+	if (less[model].log_max_qp) {
+		c.log_max_qp = less[model].log_max_qp;
+		c.tags = less[model].tags;
+		c.memic = less[model].memic;
+		c.odp = less[model].odp;
+		c.odp_atomic = false;
+		c.hw_rev = model == HW_BF2;
+	}
 	if (v[HW_SET_DEPTH]) {
 		c.max_qp_wr = v[HW_SET_DEPTH];
 		c.log_max_srq_sz = bits_log2(v[HW_SET_DEPTH]);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "hw/memic.h"
 #include "hw/mkey.h"
+#include "hw/port.h"
 #include "hw/qp_limits.h"
 #include "util/cleanup.h"
 #include "wire/prm/hca_cap.h"
@@ -22,7 +23,7 @@
 static void cap_general(const struct fw_call *k, void *cap)
 {
 	const struct hw_caps *c = k->caps;
-	bool eth = fw_is_eth(k), tags = c->srq && !eth;
+	bool eth = fw_is_eth(k), tags = c->srq && c->tags && !eth;
 
 	CAP(vhca_id, k->hca->vhca_id & 0xffff);
 	CAP(log_max_srq_sz, c->log_max_srq_sz);
@@ -52,7 +53,7 @@ static void cap_general(const struct fw_call *k, void *cap)
 	CAP(pkv, 1);
 	CAP(qkv, 1);
 	CAP(apm, 1);
-	CAP(device_memory, 1);
+	CAP(device_memory, c->memic);
 	CAP(num_ports, k->hca->nports);
 	CAP(log_max_msg, c->log_max_msg);
 	CAP(cqe_version, c->cqe_version);
@@ -192,7 +193,8 @@ static void cap_roce(const struct fw_call *k, void *cap)
 	LAYOUT_SET(roce_cap, cap, r_roce_dest_udp_port, PRM_ROCE_DPORT);
 	LAYOUT_SET(roce_cap, cap, r_roce_max_src_udp_port, UINT16_MAX);
 	LAYOUT_SET(roce_cap, cap, r_roce_min_src_udp_port, PRM_ROCE_MIN_SPORT);
-	LAYOUT_SET(roce_cap, cap, roce_address_table_size, HW_GIDS);
+	LAYOUT_SET(roce_cap, cap, roce_address_table_size,
+		   hw_port_gids(hw_port(k->s, k->hca->port[0])));
 }
 
 static void cap_event(const struct fw_call *k, void *cap)
@@ -228,7 +230,7 @@ static void cap_odp(const struct fw_call *k, void *cap)
 			   services[i] != LP_odp_cap_xrc_odp_caps);
 		LAYOUT_SET(odp_per_transport_service_cap, c, write, 1);
 		LAYOUT_SET(odp_per_transport_service_cap, c, read, 1);
-		LAYOUT_SET(odp_per_transport_service_cap, c, atomic, 1);
+		LAYOUT_SET(odp_per_transport_service_cap, c, atomic, k->caps->odp_atomic);
 		LAYOUT_SET(odp_per_transport_service_cap, c, srq_receive, 1);
 	}
 	LAYOUT_SET(odp_per_transport_service_cap, ud, send, 1);
@@ -237,6 +239,8 @@ static void cap_odp(const struct fw_call *k, void *cap)
 /* memic_operations stays 0: no address at which a store is an atomic operation can be made. */
 static void cap_device_mem(const struct fw_call *k, void *cap)
 {
+	if (!k->caps->memic)
+		return;
 	LAYOUT_SET(device_mem_cap, cap, memic, 1);
 	LAYOUT_SET(device_mem_cap, cap, log_min_memic_alloc_size, 6);
 	LAYOUT_SET(device_mem_cap, cap, log_max_memic_addr_alignment, HW_MEMIC_LOG_ALIGN);

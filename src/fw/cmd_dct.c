@@ -90,7 +90,7 @@ enum fw_r fw_cmd_create_dct(struct fw_call *k)
 	dct->pdn = (uint32_t)DCTC(pd);
 	dct->cqn_snd = dct->cqn_rcv = (uint32_t)DCTC(cqn);
 	dct->srqn = (uint32_t)DCTC(srqn_xrqn);
-	dct->user_index = (uint32_t)DCTC(user_index);
+	dct->user_index = fw_cqe_name((uint32_t)DCTC(user_index), dct->srqn);
 	dct->qctr = set;
 	dct->no_rq = dct->no_sq = 1;
 	dct->comm_est = 2; /* a DCT does not have that event */

@@ -230,7 +230,7 @@ enum fw_r fw_cmd_create_qp(struct fw_call *k)
 								  : SEG_NONE;
 	qp->xrcd = sv->xrc ? (uint32_t)QPC(xrcd) : 0;
 	qp->uar = (uint32_t)QPC(uar_page);
-	qp->user_index = (uint32_t)QPC(user_index);
+	qp->user_index = fw_cqe_name((uint32_t)QPC(user_index), qp->srqn);
 	qp->no_rq = QPC(rq_type) != PRM_QP_RQ_REGULAR;
 	qp->no_sq = (uint32_t)QPC(no_sq);
 	qp->block_lb_mc = (uint32_t)QPC(block_lb_mc);

@@ -22,7 +22,7 @@ bool fw_has_gid(const struct hw_port *p, uint32_t index)
 {
 	static const uint8_t none[16];
 
-	return index < hw_port_gids(p) && memcmp(p->gid[index], none, sizeof(none)) != 0;
+	return index < hw_port_gids(p) && memcmp(hw_gid(p, index), none, sizeof(none)) != 0;
 }
 
 #define VPORT(f, v) LAYOUT_SET(hca_vport_context, ctx, f, (v))
@@ -245,6 +245,7 @@ enum fw_r fw_cmd_query_roce_address(struct fw_call *k)
 	uint32_t i = LAYOUT_GET32(query_roce_address_in, k->in, roce_address_index);
 	uint32_t num = LAYOUT_GET32(query_roce_address_in, k->in, vhca_port_num);
 	const struct hw_port *p;
+	uint32_t kind;
 	uint8_t mac[6];
 
 	k->obj = i;
@@ -252,22 +253,23 @@ enum fw_r fw_cmd_query_roce_address(struct fw_call *k)
 		return FW_R_ROCE_OFF;
 	if (num > k->hca->nports)
 		return FW_R_ROCE_PORT;
-	if (i >= HW_GIDS)
-		return FW_R_ROCE_INDEX;
 	num = num ? num - 1 : 0;
 	p = hw_port(k->s, k->hca->port[num]);
+	if (i >= hw_port_gids(p))
+		return FW_R_ROCE_INDEX;
 	if (!fw_has_gid(p, i))
 		return FW_R_NONE;
-	memcpy(LAYOUT_IN(roce_addr_layout, source_l3_address, to), p->gid[i], 16);
+	kind = *hw_gid_kind_at(p, i);
+	memcpy(LAYOUT_IN(roce_addr_layout, source_l3_address, to), hw_gid(p, i), 16);
 	fab_eth_mac(k->hca->port[num], mac);
 	LAYOUT_SET(roce_addr_layout, to, source_mac_47_32, be16_load(mac));
 	LAYOUT_SET(roce_addr_layout, to, source_mac_31_0, be32_load(mac + 2));
-	LAYOUT_SET(roce_addr_layout, to, vlan_valid, hw_gid_vlan(p->gid_kind[i]) != 0);
-	LAYOUT_SET(roce_addr_layout, to, vlan_id, hw_gid_vlan(p->gid_kind[i]));
-	if (hw_gid_type(p->gid_kind[i]) == HW_GID_ROCE_V2) {
+	LAYOUT_SET(roce_addr_layout, to, vlan_valid, hw_gid_vlan(kind) != 0);
+	LAYOUT_SET(roce_addr_layout, to, vlan_id, hw_gid_vlan(kind));
+	if (hw_gid_type(kind) == HW_GID_ROCE_V2) {
 		LAYOUT_SET(roce_addr_layout, to, roce_version, PRM_ROCE_VERSION_2);
 		LAYOUT_SET(roce_addr_layout, to, roce_l3_type,
-			   ib_gid_is_ip4(p->gid[i]) ? PRM_ROCE_L3_IPV4 : PRM_ROCE_L3_IPV6);
+			   ib_gid_is_ip4(hw_gid(p, i)) ? PRM_ROCE_L3_IPV4 : PRM_ROCE_L3_IPV6);
 	}
 	return FW_R_NONE;
 }

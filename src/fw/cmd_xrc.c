@@ -130,7 +130,9 @@ enum fw_r fw_cmd_create_xrc_srq(struct fw_call *k)
 	srq->pdn = (uint32_t)SRQC(pd);
 	srq->cqn = (uint32_t)SRQC(cqn);
 	srq->xrcd = (uint32_t)SRQC(xrcd);
-	srq->user_index = SRQC(user_index_equal_xrc_srqn) ? idx : (uint32_t)SRQC(user_index);
+	srq->user_index = SRQC(user_index_equal_xrc_srqn)
+				  ? idx
+				  : fw_cqe_name((uint32_t)SRQC(user_index), idx);
 	srq->log_size = (uint32_t)SRQC(log_xrc_srq_size);
 	srq->log_stride = (uint32_t)SRQC(log_rq_stride) + 4;
 	srq->mem = at.mem;

@@ -77,7 +77,7 @@ enum fw_r fw_cmd_create_xrq(struct fw_call *k)
 		return r;
 	fw_srq_fill(k, srq, wq, &at);
 	srq->type = HW_SRQ_XRQ;
-	srq->user_index = (uint32_t)XRQC(user_index);
+	srq->user_index = fw_cqe_name((uint32_t)XRQC(user_index), idx);
 	r = XRQC(topology) ? tag_list(k, xrqc, idx, srq) : FW_R_NONE;
 	if (r) {
 		fw_free(k->s, SEG_T_SRQ, idx);

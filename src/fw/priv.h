@@ -226,6 +226,15 @@ bool fw_is_eth(const struct fw_call *k);
 /* Does that entry of the port's table have a GID? (cmd_vport.c) */
 struct hw_port;
 bool fw_has_gid(const struct hw_port *p, uint32_t index);
+/*
+ * What CQEs have in srqn_uidx: the queue's user index, or if that is none (CQE version 0: mlx5_ib's
+ * MLX5_IB_DEFAULT_UIDX) the SRQ's number, 0 without an SRQ.
+ */
+#define FW_NO_UIDX 0xffffffu
+static inline uint32_t fw_cqe_name(uint32_t user_index, uint32_t srqn)
+{
+	return user_index != FW_NO_UIDX ? user_index : srqn == SEG_NONE ? 0 : srqn;
+}
 
 /* ---- objects that only commands use (obj.c) */
 

@@ -255,6 +255,24 @@ static uint32_t qp_with_srq_alone(struct env *e)
 	return make(e, IN(create_qp));
 }
 
+/* get_resp_cxt_v0() of libmlx5 takes a number that is not 0 for an SRQ's. */
+static void test_cqes_name_the_srq_without_a_user_index(void **state)
+{
+	struct env *e = *state;
+	void *qpc = LAYOUT_IN(create_qp_in, qpc, e->in);
+
+	b_create_qp(e);
+	LAYOUT_SET(qpc, qpc, user_index, 0xffffff);
+	assert_int_equal(hw_qp(&e->s, make(e, IN(create_qp)))->user_index, 0);
+	b_create_qp(e);
+	LAYOUT_SET(create_qp_in, e->in, wq_umem_valid, 0);
+	LAYOUT_SET(qpc, qpc, rq_type, PRM_QP_RQ_SHARED);
+	LAYOUT_SET(qpc, qpc, srqn_rmpn_xrqn, e->srq);
+	LAYOUT_SET(qpc, qpc, no_sq, 1);
+	LAYOUT_SET(qpc, qpc, user_index, 0xffffff);
+	assert_int_equal(hw_qp(&e->s, make(e, IN(create_qp)))->user_index, e->srq);
+}
+
 /* What it owes is paid by a device thread, which must know that the QP is one of its process. */
 static void test_qp_without_queues_is_looked_after(void **state)
 {
@@ -632,6 +650,7 @@ int main(void)
 		env_test(test_qp_queues_lie_as_libmlx5_lays_them),
 		env_test(test_qp_page_offset_counts),
 		env_test(test_qp_without_queues_needs_no_memory_for_them),
+		env_test(test_cqes_name_the_srq_without_a_user_index),
 		env_test(test_qp_without_queues_is_looked_after),
 		env_test(test_qp_to_rts_takes_what_each_transition_takes),
 		env_test(test_opt_param_mask_selects_optional_fields),

@@ -23,13 +23,14 @@ enum { /* atomic_operations */
 
 struct hw_caps {
 	/* identity */
-	uint16_t pci_device; /* 0x101b ConnectX-6, 0x1021 ConnectX-7 */
+	uint16_t pci_device;
 	uint32_t vendor_id;  /* 0x02c9; ibv_query_device shows it */
 	uint16_t pci_vendor; /* 0x15b3 */
 	uint32_t hw_rev;
 	uint16_t fw_major, fw_minor, fw_sub;
 	char fw_ver[16], hca_type[16], board_id[16];
 	uint32_t link_speed, link_width; /* codes of hw_port */
+	uint32_t pci_gen;
 	/* Limits, with the names of cmd_hca_cap; log2 where those are. */
 	uint32_t log_max_qp, log_max_qp_sz, log_max_cq, log_max_cq_sz, log_max_srq, log_max_srq_sz;
 	uint32_t log_max_mkey, log_max_pd, log_max_eq, log_max_msg, log_max_uctx, log_max_umem,
@@ -65,6 +66,7 @@ struct hw_caps {
 	uint64_t user_affiliated_events[4], user_unaffiliated_events[4];
 	/* SRQs, and what needs one: XRC, DC, tag matching; windows; on-demand paging; RC */
 	bool srq, mw, odp, rc;
+	bool tags, memic, odp_atomic; /* tag matching, device memory, atomics in on-demand memory */
 	/* Shown by verbs only. */
 	uint32_t max_qp_wr, max_sge, max_recv_sge, max_sge_rd, max_srq_sge, max_ah, max_mw,
 		max_qp_rd_atom, max_qp_init_rd_atom;

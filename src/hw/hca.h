@@ -9,6 +9,7 @@
 
 #define HW_MAX_PORTS 4    /* per HCA */
 #define HW_GIDS 16        /* per port; those that a port shows: hw_port_gids() */
+#define HW_GIDS_MAX 256   /* of a port in a world with more (HW_SET_GIDS) */
 #define HW_IB_GIDS 8      /* of an InfiniBand port; index 0 holds the port GUID */
 #define HW_PKEYS 128      /* per port; index 0 holds 0xffff */
 #define HW_COMP_VECTORS 8 /* per HCA, each with an EQ */
@@ -19,7 +20,7 @@ enum hw_crypto {
 	HW_CRYPTO_WRAPPED = 1, /* by a key that the adapter has, in a session with its credential */
 	HW_CRYPTO_NONE = 2,    /* an adapter without crypto */
 };
-enum hw_model { HW_CX6 = 0, HW_CX7 = 1 };
+enum hw_model { HW_CX6, HW_CX7, HW_CX4, HW_CX5, HW_CX6DX, HW_BF2, HW_MODELS };
 
 struct hw_host {
 	uint32_t gen, flags;
@@ -73,7 +74,7 @@ struct hw_eq {
  */
 static inline bool hw_hca_multi_block(const struct hw_hca *h)
 {
-	return h->model != HW_CX6;
+	return h->model == HW_CX7;
 }
 
 static inline struct hw_hca *hw_hca(const struct seg *s, uint32_t i)

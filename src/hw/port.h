@@ -119,6 +119,7 @@ struct hw_port {
 	 */
 	uint8_t gid[HW_GIDS][16];
 	uint16_t gid_kind[HW_GIDS]; /* hw_gid_kind() */
+	int64_t more_gids;          /* bytes from here to a SEG_T_GIDS with more; 0: none */
 	uint16_t pkey[HW_PKEYS];
 	uint32_t enforce; /* switch port's PartitionEnforcement: 1 inbound, 2 outbound */
 	uint32_t qctr;    /* SEG_T_QCTR index: the counter set of QPs that verbs made */
@@ -154,6 +155,29 @@ struct hw_port {
 	uint32_t served;                 /* the built-in SM counts the port as in service */
 	_Atomic uint64_t owed;           /* the change that a process is making (fabric/owed.c) */
 } SEG_ELEM;
+
+/* The entries from HW_GIDS on, of ports that have them. */
+struct hw_more_gids { /* SEG_T_GIDS */
+	uint32_t gen;
+	uint8_t gid[HW_GIDS_MAX - HW_GIDS][16];
+	uint16_t kind[HW_GIDS_MAX - HW_GIDS];
+} SEG_ELEM;
+
+static inline struct hw_more_gids *hw_more_gids(const struct hw_port *p)
+{
+	return (struct hw_more_gids *)((uintptr_t)p + (uintptr_t)p->more_gids);
+}
+/* An entry below hw_port_gids(), or HW_GIDS. */
+static inline uint8_t *hw_gid(const struct hw_port *p, uint32_t i)
+{
+	return i < HW_GIDS ? ((struct hw_port *)(uintptr_t)p)->gid[i]
+			   : hw_more_gids(p)->gid[i - HW_GIDS];
+}
+static inline uint16_t *hw_gid_kind_at(const struct hw_port *p, uint32_t i)
+{
+	return i < HW_GIDS ? &((struct hw_port *)(uintptr_t)p)->gid_kind[i]
+			   : &hw_more_gids(p)->kind[i - HW_GIDS];
+}
 
 static inline struct hw_port *hw_port(const struct seg *s, uint32_t i)
 {
@@ -193,7 +217,7 @@ static inline uint32_t hw_port_speed(const struct hw_port *p)
 /* Entries of the port's GID and P_Key tables, as programs see them. */
 static inline uint32_t hw_port_gids(const struct hw_port *p)
 {
-	return hw_port_is_eth(p) ? HW_GIDS : HW_IB_GIDS;
+	return !hw_port_is_eth(p) ? HW_IB_GIDS : p->more_gids ? HW_GIDS_MAX : HW_GIDS;
 }
 static inline uint32_t hw_port_pkeys(const struct hw_port *p)
 {

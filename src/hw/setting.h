@@ -27,6 +27,7 @@ enum hw_setting {
 	HW_SET_MEMLOCK,   /* KiB of locked memory, for root, too */
 	HW_SET_IOCTL,     /* enum hw_has: methods, beside the commands of write() */
 	HW_SET_NETLINK,   /* enum hw_has: NETLINK_RDMA */
+	HW_SET_EX,        /* enum hw_has: extended commands of write() */
 	HW_SET_RDMA_CM,   /* enum hw_has: /dev/infiniband/rdma_cm */
 	HW_SET_DEV_OWNER, /* enum hw_dev_owner */
 	HW_SET_LMC,       /* of adapters' ports */
@@ -52,6 +53,10 @@ enum hw_setting {
 	HW_SET_LATE_MS,   /* ports get their cable so long after the start */
 	HW_SET_NUMA,      /* nodes that the adapters of a host are divided among */
 	HW_SET_CHANGE_MS, /* between changes of an interface's addresses */
+	HW_SET_MODEL,     /* enum hw_model, which then is not --device's */
+	HW_SET_ANSWERS,   /* enum hw_answers */
+	HW_SET_GIDS,      /* entries of an Ethernet port's GID table: HW_GIDS_MAX */
+	HW_SET_SA_MS,     /* from a query's arrival at the built-in SA to its answer */
 	HW_SETTINGS
 };
 

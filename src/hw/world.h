@@ -51,6 +51,12 @@ enum hw_wakeups { HW_WAKEUPS_TRUE, HW_WAKEUPS_SPURIOUS };
 /* Numbers of QPs, keys, CQs...: ascending, or anywhere in their range. */
 enum hw_numbers { HW_NUMBERS_DENSE, HW_NUMBERS_SPARSE };
 
+/*
+ * May a WQE without a fence read memory before the answer to the READ or atomic in front of it is
+ * there (IBA 10.8.3.3)? LATE: it does if both are posted.
+ */
+enum hw_answers { HW_ANSWERS_FIRST, HW_ANSWERS_LATE };
+
 /* Names of RDMA devices. */
 enum hw_names {
 	HW_NAMES_KERNEL, /* mlx5_0, mlx5_1... */

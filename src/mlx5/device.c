@@ -126,8 +126,8 @@ static void query_raw_limits(const struct hw_caps *c, struct ibv_device_attr_ex 
 static void query_odp(const struct hw_caps *c, struct ibv_device_attr_ex *x)
 {
 	const uint32_t connected = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE |
-				   IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC |
-				   IBV_ODP_SUPPORT_SRQ_RECV;
+				   IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_SRQ_RECV |
+				   (c->odp_atomic ? IBV_ODP_SUPPORT_ATOMIC : 0);
 
 	if (!c->odp)
 		return;
@@ -161,7 +161,7 @@ int mlx5_query_device(struct uv_context *ctx, struct uv_device_attr *a, struct u
 	a->ex.device_cap_flags_ex = c->device_cap_flags;
 	a->ex.completion_timestamp_mask = INT64_MAX;
 	a->ex.hca_core_clock = c->device_frequency_khz;
-	a->ex.max_dm_size = HW_MEMIC_SIZE;
+	a->ex.max_dm_size = c->memic ? HW_MEMIC_SIZE : 0;
 	query_odp(c, &a->ex);
 	if (mlx5_log_tags(ctx)) {
 		a->ex.tm_caps.max_num_tags = (1u << mlx5_log_tags(ctx)) - 1;
@@ -204,12 +204,16 @@ int mlx5_query_gid(struct seg *s, uint32_t hca, uint32_t port, uint32_t index, s
 
 	if (!p)
 		return -EINVAL;
-	memcpy(gid->raw, p->gid[index], sizeof(gid->raw));
-	gid->type = hw_gid_type(p->gid_kind[index]);
-	gid->ifindex = hw_port_is_eth(p)
-			       ? fab_if_index(s, fab_at_by_vlan(s, h->port[port - 1],
-								hw_gid_vlan(p->gid_kind[index])))
-			       : 0;
+	memcpy(gid->raw, hw_gid(p, index), sizeof(gid->raw));
+	gid->type = hw_gid_type(*hw_gid_kind_at(p, index));
+	if (!hw_port_is_eth(p))
+		gid->ifindex = 0;
+	else if (fab_gid_guest(s, h->port[port - 1], gid->raw))
+		gid->ifindex = fab_guest_index(s, h->port[port - 1]);
+	else
+		gid->ifindex =
+			fab_if_index(s, fab_at_by_vlan(s, h->port[port - 1],
+						       hw_gid_vlan(*hw_gid_kind_at(p, index))));
 	return 0;
 }
 
@@ -218,10 +222,15 @@ int mlx5_find_neighbour(struct seg *s, uint32_t hca, uint32_t ifindex, const uin
 {
 	const struct hw_hca *h = hw_hca(s, hca);
 
+	uint32_t at;
+
 	if (!h)
 		return -EINVAL;
 	*hop_limit = IB_HOPS_OF_ROUTE;
-	return fab_eth_neighbour(s, fab_port_by_if(s, h->host, ifindex), dgid, mac);
+	at = fab_port_by_if(s, h->host, ifindex);
+	if (at == SEG_NONE)
+		at = fab_port_by_guest_index(s, h->host, ifindex);
+	return fab_eth_neighbour(s, at, dgid, mac);
 }
 
 /* mlx5_query_port_roce(), ib_uverbs' make_port_cap_flags(). */

@@ -341,6 +341,10 @@ struct uv_driver mlx5_driver_of(const struct hw_caps *c)
 	}
 	if (!c->odp)
 		d.advise_mr = NULL;
+	if (!c->memic) {
+		d.alloc_dm = NULL;
+		d.dealloc_dm = NULL;
+	}
 	if (!c->log_max_uctx)
 		d.nobjects -= DEVX_OBJECTS;
 	return d;

@@ -221,7 +221,7 @@ static int path_fill_roce(void *ads, const struct uv_qp *qp, const struct uv_qp_
 			  const struct hw_port *port)
 {
 	const struct ibv_ah_attr *ah = &m->attr.ah_attr;
-	uint32_t kind = port->gid_kind[ah->grh.sgid_index & (HW_GIDS - 1)];
+	uint32_t kind = ah->is_global ? *hw_gid_kind_at(port, ah->grh.sgid_index) : 0;
 	bool v2 = hw_gid_type(kind) == HW_GID_ROCE_V2;
 
 	if (!ah->is_global)

@@ -107,7 +107,8 @@ uint32_t mlx5_log_tags(const struct uv_context *ctx)
 {
 	const struct hw_hca *hca = hw_hca(ctx->seg, ctx->hca);
 
-	return hca && hca->caps.srq && !hw_port_is_eth(hw_port(ctx->seg, hca->port[0]))
+	return hca && hca->caps.srq && hca->caps.tags &&
+			       !hw_port_is_eth(hw_port(ctx->seg, hca->port[0]))
 		       ? HW_TM_LOG_LIST
 		       : 0;
 }

@@ -39,8 +39,16 @@ static int devx_uid_alloc(struct uv_context *ctx)
 	return -ENOMEM;
 }
 
-static int ucontext_request_get(const struct uv_udata *u, struct mlx5_ib_alloc_ucontext_req_v2 *req)
+/* mlx5_ib_alloc_ucontext() of Linux 3.13 to 3.19 knew two lengths, and answered up to num_ports. */
+#define OLD_REQ_V2 offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version)
+#define OLD_RESP offsetof(struct mlx5_ib_alloc_ucontext_resp, comp_mask)
+
+static int ucontext_request_get(const struct uv_context *ctx, const struct uv_udata *u,
+				struct mlx5_ib_alloc_ucontext_req_v2 *req)
 {
+	if (ctx->sys->no_ex && u->inlen != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
+	    u->inlen != OLD_REQ_V2)
+		return uv_no(-EINVAL, "the driver's data has neither of its two lengths");
 	if (u->inlen != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
 	    u->inlen < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
 		return uv_no(-EINVAL, "the driver's data has none of its lengths");
@@ -97,7 +105,7 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
 	struct seg_file *file;
 	int r, uid = 0;
 
-	r = ucontext_request_get(u, &req);
+	r = ucontext_request_get(ctx, u, &req);
 	if (r < 0)
 		return r;
 	if (req.flags & MLX5_IB_ALLOC_UCTX_DEVX) {
@@ -122,7 +130,7 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
 		return r;
 	}
 	response_fill(ctx, &resp);
-	resp.response_length = (uint32_t)MIN(u->outlen, sizeof(resp));
+	resp.response_length = (uint32_t)MIN(u->outlen, ctx->sys->no_ex ? OLD_RESP : sizeof(resp));
 	r = uv_udata_out(u, &resp, resp.response_length);
 	if (r < 0) {
 		mlx5_bfreg_undo(ctx);

@@ -148,6 +148,23 @@ int seg_create(struct seg *s, const char *name)
 	return 0;
 }
 
+/* Offsets are those of index 0, so that nobody subtracts `base`. */
+static void shift(struct seg_table_hdr *h, uint32_t base)
+{
+	h->base = base;
+	h->capacity += base;
+	h->first += base;
+	h->hint += base;
+	h->elems_off -= (uint64_t)base * h->elem_size;
+	h->owner_off -= sizeof(uint32_t) * (uint64_t)base;
+	h->used_off -= sizeof(uint32_t) * (uint64_t)(base / SEG_BLOCK);
+}
+
+void seg_shift(struct seg *s, enum seg_table_id t, uint32_t base)
+{
+	shift(seg_table(s, t), base);
+}
+
 /* Is it a segment, and one that this build understands? */
 static int check(int fd, uint64_t *size)
 {
@@ -162,8 +179,10 @@ static int check(int fd, uint64_t *size)
 	    n != sizeof(have) || have.size != want.size)
 		return -EPROTONOSUPPORT;
 	for (unsigned int t = 0; t < SEG_T_COUNT; t++) {
-		const struct seg_table_hdr *a = &have.table[t], *b = &want.table[t];
+		const struct seg_table_hdr *a = &have.table[t];
+		struct seg_table_hdr *b = &want.table[t];
 
+		shift(b, a->base);
 		if (a->capacity != b->capacity || a->elem_size != b->elem_size ||
 		    a->elems_off != b->elems_off || a->owner_off != b->owner_off ||
 		    a->used_off != b->used_off || a->first != b->first)

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 31u
+#define SEG_LAYOUT_VERSION 32u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -66,6 +66,7 @@ struct seg_elem_128 {
 	T(HOST, hw_host, 32 * K, 1)          /* owner DEVICE (hca.h) */                          \
 	T(HCA, hw_hca, 32 * K, 1)            /* owner DEVICE */                                  \
 	T(PORT, hw_port, 448 * K, 1)         /* owner DEVICE; of adapters and switches */        \
+	T(GIDS, hw_more_gids, 8 * K, 1)      /* long GID tables (port.h) */                      \
 	T(NODE, fab_node, 48 * K, 1)         /* adapters and switches (fab.h) */                 \
 	T(SWITCH, fab_switch, 8 * K, 1)                                                          \
 	T(LFT, fab_lft, 8 * K, 1)       /* same index as SEG_T_SWITCH; never claimed */          \
@@ -117,10 +118,11 @@ enum seg_table_id { SEG_TABLES(SEG_TABLE_ID) SEG_T_COUNT };
 #define HW_KIND_COUNT (SEG_T_COUNT - HW_KIND_FIRST)
 
 struct seg_table_hdr {
-	uint32_t capacity;     /* elements; index 0 is never allocated */
-	uint32_t elem_size;    /* bytes, a multiple of 64 */
-	uint64_t elems_off;    /* bytes from the segment's start, page aligned */
-	uint64_t owner_off;    /* uint32_t[capacity] */
+	uint32_t capacity;  /* 1 + the highest index; index 0 is never allocated */
+	uint32_t elem_size; /* bytes, a multiple of 64 */
+	/* Of index 0: elements, page aligned, and uint32_t[]. Add as numbers: they may wrap. */
+	uint64_t elems_off;
+	uint64_t owner_off;
 	_Atomic uint32_t hint; /* start of the next search: ids are allocated cyclically */
 	_Atomic uint32_t high; /* 1 + highest index ever claimed: bound of every scan */
 	_Atomic uint32_t live; /* claimed elements */
@@ -128,7 +130,8 @@ struct seg_table_hdr {
 	/* no generation of an element whose page was given back (seg_trim()) exceeds it */
 	_Atomic uint32_t gen;
 	uint32_t sparse; /* not 0: ids are anywhere, not cyclic */
-	uint32_t pad[2];
+	uint32_t base;   /* there are no elements below this index, see seg_shift() */
+	uint32_t pad;
 	uint64_t used_off; /* uint32_t[]: claimed elements per SEG_BLOCK; never too low */
 };
 
@@ -208,6 +211,7 @@ struct seg {
 	 */
 	_Atomic uint32_t odp_warm[2];
 	uint32_t pace;     /* enum hw_pace */
+	bool unfenced;     /* enum hw_answers is LATE (early.c) */
 	bool spurious;     /* every second arm of a CQ raises an event */
 	bool may_wait;     /* a doorbell may wait for a receiver (ready.c) */
 	bool polled;       /* this process's doorbells are polled, not trapped */
@@ -265,7 +269,8 @@ static inline struct seg_table_hdr *seg_table(const struct seg *s, enum seg_tabl
 static inline _Atomic uint32_t *seg_owner_word(const struct seg *s, enum seg_table_id t,
 					       uint32_t idx)
 {
-	return (_Atomic uint32_t *)(s->base + seg_table(s, t)->owner_off) + idx;
+	return (_Atomic uint32_t *)((uintptr_t)s->base + seg_table(s, t)->owner_off +
+				    sizeof(uint32_t) * (uint64_t)idx);
 }
 
 /* The element, live or not; NULL when the index is out of range. Indices come from programs: check.
@@ -273,7 +278,9 @@ static inline _Atomic uint32_t *seg_owner_word(const struct seg *s, enum seg_tab
 static inline void *seg_at(const struct seg *s, enum seg_table_id t, uint32_t idx)
 {
 	const struct seg_table_hdr *h = seg_table(s, t);
-	void *e = idx >= h->capacity ? NULL : s->base + h->elems_off + (uint64_t)idx * h->elem_size;
+	void *e = idx >= h->capacity || idx < h->base ? NULL
+						      : (void *)((uintptr_t)s->base + h->elems_off +
+								 (uint64_t)idx * h->elem_size);
 
 	/* A caller that knows its index does not test; gcc -O3 must not see the NULL and warn. */
 	__asm__("" : "+r"(e));
@@ -291,9 +298,10 @@ static inline bool seg_is_claiming(uint32_t word)
 /* The owner of a live element; SEG_OWNER_FREE for any other index. */
 static inline uint32_t seg_owner(const struct seg *s, enum seg_table_id t, uint32_t idx)
 {
+	const struct seg_table_hdr *h = seg_table(s, t);
 	uint32_t word;
 
-	if (idx >= seg_table(s, t)->capacity)
+	if (idx >= h->capacity || idx < h->base)
 		return SEG_OWNER_FREE;
 	word = atomic_load_explicit(seg_owner_word(s, t, idx), memory_order_acquire);
 	return seg_is_claiming(word) ? SEG_OWNER_FREE : word;
@@ -310,6 +318,12 @@ static inline void *seg_live(const struct seg *s, enum seg_table_id t, uint32_t 
  */
 #define SEG_OWNER_ANY (UINT32_MAX - 1)
 uint32_t seg_next(const struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t from);
+
+/*
+ * Before the table is used: its indices, which are numbers on the wire, begin at `base`, a multiple
+ * of SEG_BLOCK, in place of 0.
+ */
+void seg_shift(struct seg *s, enum seg_table_id t, uint32_t base);
 
 /* Bytes that the segment takes, and those of live objects of firmware commands. */
 uint64_t seg_bytes(const struct seg *s, uint64_t *live);

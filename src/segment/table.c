@@ -24,7 +24,8 @@
 
 static _Atomic uint32_t *used_word(const struct seg *s, enum seg_table_id t, uint32_t idx)
 {
-	return (_Atomic uint32_t *)(s->base + seg_table(s, t)->used_off) + idx / SEG_BLOCK;
+	return (_Atomic uint32_t *)((uintptr_t)s->base + seg_table(s, t)->used_off +
+				    sizeof(uint32_t) * (uint64_t)(idx / SEG_BLOCK));
 }
 
 static uint32_t window_min(enum seg_table_id t)
@@ -173,7 +174,7 @@ int seg_alloc_at(struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t id
 {
 	uint32_t w;
 
-	if (!idx || idx >= seg_table(s, t)->capacity)
+	if (!idx || !seg_at(s, t, idx))
 		return -EINVAL;
 	w = atomic_load(seg_owner_word(s, t, idx));
 	if (w != SEG_OWNER_FREE && !(seg_is_claiming(w) && claim_is_stale(s, w)))
@@ -199,8 +200,9 @@ void seg_free(struct seg *s, enum seg_table_id t, uint32_t idx)
 uint32_t seg_next(const struct seg *s, enum seg_table_id t, uint32_t owner, uint32_t from)
 {
 	uint32_t high = atomic_load_explicit(&seg_table(s, t)->high, memory_order_acquire);
+	uint32_t base = seg_table(s, t)->base;
 
-	for (uint32_t i = from; i < high;) {
+	for (uint32_t i = from < base ? base : from; i < high;) {
 		uint32_t end = i - i % SEG_BLOCK + SEG_BLOCK;
 
 		if (end > high)

@@ -285,6 +285,38 @@ static void killed_at_any_instruction(void **state)
 	assert_int_equal(n, h->capacity - 1);
 }
 
+/* Numbers from `base` on: the same elements, found, given back, and seen by another process. */
+static void indices_may_begin_higher(void **state)
+{
+	const uint32_t base = 0xeff800;
+	struct seg s, other;
+	uint32_t a, b;
+
+	assert_int_equal(seg_create(&s, "x"), 0);
+	seg_shift(&s, SEG_T_QP, base);
+	assert_int_equal(seg_alloc(&s, SEG_T_QP, 7, &a), 0);
+	assert_int_equal(a, base + 0x40);
+	assert_null(seg_at(&s, SEG_T_QP, base - 1));
+	assert_int_equal(seg_owner(&s, SEG_T_QP, 0x40), SEG_OWNER_FREE);
+	assert_int_equal(seg_alloc_at(&s, SEG_T_QP, 7, 0x40), -EINVAL);
+	b = seg_table(&s, SEG_T_QP)->capacity - 1;
+	assert_int_equal(seg_alloc_at(&s, SEG_T_QP, 7, b), 0);
+	assert_null(seg_at(&s, SEG_T_QP, b + 1));
+	assert_int_equal(seg_next(&s, SEG_T_QP, 7, 0), a);
+	assert_int_equal(seg_next(&s, SEG_T_QP, 7, a + 1), b);
+	hw_qp(&s, b)->gen = 1000;
+	assert_int_equal(seg_map(&other, dup(s.fd)), 0);
+	assert_int_equal(hw_qp(&other, b)->gen, 1000);
+	seg_unmap(&other);
+	seg_free(&s, SEG_T_QP, a);
+	seg_trim(&s);
+	assert_int_equal(hw_qp(&s, b)->gen, 1000);
+	seg_free(&s, SEG_T_QP, b);
+	seg_trim(&s);
+	assert_int_equal(((struct hw_qp *)seg_at(&s, SEG_T_QP, b))->gen, 0);
+	seg_unmap(&s);
+}
+
 static void map_refuses_what_is_no_segment(void **state)
 {
 	struct seg *s = *state, other;
@@ -371,6 +403,7 @@ int main(void)
 		cmocka_unit_test(unused_pages_come_back),
 		cmocka_unit_test(a_dead_claimers_element_comes_back),
 		cmocka_unit_test(killed_at_any_instruction),
+		cmocka_unit_test(indices_may_begin_higher),
 		cmocka_unit_test(map_refuses_what_is_no_segment),
 		cmocka_unit_test(the_address_space_is_what_the_documents_say),
 		cmocka_unit_test(limits_are_errors_not_signals),

@@ -87,7 +87,7 @@ void seg_trim(struct seg *s)
 {
 	for (unsigned int t = HW_KIND_FIRST; t < SEG_T_COUNT; t++) {
 		const struct seg_table_hdr *h = &s->hdr->table[t];
-		uint32_t n = in_pages(h), from = 0;
+		uint32_t n = in_pages(h), from = h->base;
 
 		while (from < atomic_load(&h->high)) {
 			long at = (long)(h->elems_off + (uint64_t)from * h->elem_size);

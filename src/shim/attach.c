@@ -232,6 +232,7 @@ static int join(const struct shim_config *c)
 	at.sys.memlock_enforce = c->memlock_enforce;
 	at.sys.memlock_all = (uint64_t)hw_setting(&at.seg, HW_SET_MEMLOCK) << 10;
 	at.sys.no_ioctl = hw_setting(&at.seg, HW_SET_IOCTL) == HW_HAS_NOT;
+	at.sys.no_ex = hw_setting(&at.seg, HW_SET_EX) == HW_HAS_NOT;
 	at.sys.open_file = link_open_file;
 	at.sys.file_closed = link_file_closed;
 	at.sys.fd_publish = fd_publish;
@@ -239,6 +240,7 @@ static int join(const struct shim_config *c)
 	at.sys.uar_mmap = uar_mmap;
 	at.sys.uar_mapped = uar_mapped;
 	at.seg.pace = hw_setting(&at.seg, HW_SET_PACE);
+	at.seg.unfenced = hw_setting(&at.seg, HW_SET_ANSWERS) == HW_ANSWERS_LATE;
 	at.seg.spurious = hw_setting(&at.seg, HW_SET_WAKEUPS) == HW_WAKEUPS_SPURIOUS;
 	uar_know(&at.seg);
 	if (c->ptracer)

@@ -172,6 +172,20 @@ static void port_guid(struct hw_port *p, uint64_t guid)
 	be64_store(p->gid[0] + 8, guid);
 }
 
+/* Of Ethernet ports; before they have addresses. */
+static int gids_create(struct seg *s, struct hw_port *p)
+{
+	uint32_t i;
+	int r;
+
+	if (p->link != HW_LINK_ETH || !hw_setting(s, HW_SET_GIDS))
+		return 0;
+	r = seg_alloc(s, SEG_T_GIDS, SEG_OWNER_DEVICE, &i);
+	if (!r)
+		p->more_gids = (int64_t)((uintptr_t)seg_at(s, SEG_T_GIDS, i) - (uintptr_t)p);
+	return r;
+}
+
 /* Make the table elements of a node's ports, consecutively. */
 static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node *t,
 			const struct fab_options *o, uint32_t *next)
@@ -195,6 +209,8 @@ static int ports_create(struct seg *s, uint32_t node_idx, const struct topo_node
 			p->lmc = hw_setting(s, HW_SET_LMC);
 		pkeys_fill(s, p, t->type);
 		link_limit(s, p, t->type);
+		if (gids_create(s, p))
+			return -ENOSPC;
 	}
 	return 0;
 }
@@ -391,7 +407,12 @@ static void describe(struct seg *s, uint32_t hca)
 			 fab_hca_name(s, h, name));
 }
 
-/* Which numbers objects get (HW_SET_NUMBERS). */
+/*
+ * Which numbers objects get (HW_SET_NUMBERS): QPNs and keys that are not ascending have their
+ * highest bit set, too.
+ */
+#define HIGH_QPNS 0xeff800u /* all of them are below 0xffffff, a group's */
+#define HIGH_KEYS 0xc00000u
 static void number(struct seg *s, const struct hw_world *w)
 {
 	static const enum seg_table_id tables[] = {SEG_T_PD,  SEG_T_MKEY, SEG_T_CQ,
@@ -399,6 +420,11 @@ static void number(struct seg *s, const struct hw_world *w)
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
 		seg_table(s, tables[i])->sparse = w->value[HW_SET_NUMBERS];
+	if (w->value[HW_SET_NUMBERS] != HW_NUMBERS_SPARSE)
+		return;
+	seg_shift(s, SEG_T_QP, HIGH_QPNS);
+	seg_shift(s, SEG_T_AHEAD, HIGH_QPNS);
+	seg_shift(s, SEG_T_MKEY, HIGH_KEYS);
 }
 
 int fab_build(struct seg *s, const struct topo *t, const struct fab_options *o)

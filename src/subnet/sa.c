@@ -113,6 +113,11 @@ static bool is_request(uint32_t method)
 	       method == MAD_METHOD_GET_TRACE_TABLE || method == MAD_METHOD_GET_MULTI;
 }
 
+bool fab_sa_is_request(const uint8_t *mad)
+{
+	return is_request(LAYOUT_GET32(mad_hdr, mad, method));
+}
+
 static void sa_frame(struct sa_call *c, struct fab_sa_answer *a)
 {
 	uint32_t method = c->method == MAD_METHOD_SET ? MAD_METHOD_GET : c->method;

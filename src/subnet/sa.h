@@ -31,6 +31,7 @@ struct fab_sa_answer {
 enum fab_mad_result fab_sa(struct seg *s, uint32_t port, uint32_t from, const uint8_t *in,
 			   struct fab_sa_answer *a);
 void fab_sa_free(struct fab_sa_answer *a);
+bool fab_sa_is_request(const uint8_t *mad); /* of a MAD of class SA */
 
 /* ---- between the files sa*.c */
 

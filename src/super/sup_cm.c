@@ -177,18 +177,22 @@ uint64_t sup_cm_run(struct sup *sup)
 {
 	struct sup_cm *cm = sup->cm;
 	struct arrived *a, *next;
-	uint64_t due;
+	uint64_t due, answer;
 
 	/* What a timer sends may arrive here, too. */
 	do {
 		for (a = take_all(cm); a; a = next) {
 			next = a->next;
-			cma_arrived(cm->cma, &a->pkt);
+			if (umad_is_sa_request(&a->pkt))
+				sup_sa_asked(sup, &a->pkt);
+			else
+				cma_arrived(cm->cma, &a->pkt);
 			free(a);
 		}
 		due = cma_run_due(cm->cma);
 	} while (any_arrived(cm) || due <= clock_now_ns());
-	return due;
+	answer = sup_sa_run(sup);
+	return due < answer ? due : answer;
 }
 
 /* ---- status */

@@ -176,6 +176,7 @@ void sup_finish(struct sup *sup)
 		sup_link_close(sup, l);
 	sup_work_finish(sup);
 	sup_links_free(sup);
+	sup_sa_finish(sup);
 	sup_cm_free(sup);
 	sup_stores_free(sup);
 	sup_files_free(sup);

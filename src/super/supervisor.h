@@ -23,6 +23,7 @@
 struct json_object;
 struct runtime;
 struct seg_proc;
+struct cm_pkt;
 
 struct sup;
 
@@ -146,7 +147,8 @@ struct sup {
 	uint64_t mads_at; /* when the next MAD of a dead process times out */
 	struct sup_work work;
 	struct sup_store *stores;
-	struct sup_cm *cm; /* the hosts' connection managers (sup_cm.c) */
+	struct sup_cm *cm;                      /* the hosts' connection managers (sup_cm.c) */
+	struct sup_query *queries, *last_query; /* without an answer so far (sup_sa.c) */
 	struct netns netns;
 	uint64_t trim_at;        /* when to look at the segment's memory */
 	uint64_t untrimmed;      /* unused bytes that the last trim had to leave */
@@ -319,6 +321,13 @@ struct json_object *sup_cm_counts(struct sup *sup);
  * the next deadline.
  */
 uint64_t sup_cm_run(struct sup *sup);
+
+/* ---- queries to a slow subnet administration (sup_sa.c) */
+/* A query has arrived, from umad_to_supervisor(). */
+void sup_sa_asked(struct sup *sup, const struct cm_pkt *pkt);
+/* Answers those that are due; returns the next deadline. sup_cm_run() calls it. */
+uint64_t sup_sa_run(struct sup *sup);
+void sup_sa_finish(struct sup *sup);
 
 /* ---- what programs have done (sup_use.c) */
 int sup_use_init(struct sup *sup);

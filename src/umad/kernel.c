@@ -9,11 +9,10 @@
 #include "fabric/eth.h"
 #include "segment/suplink.h"
 
-void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt)
+void umad_pkt_of(const struct cm_pkt *pkt, uint32_t from, struct umad_pkt *p)
 {
-	const struct hw_port *from = hw_port(s, pkt->port);
-	struct umad_pkt p = {
-		.from = pkt->port,
+	*p = (struct umad_pkt){
+		.from = from,
 		.qpn = 1,
 		.dst_qpn = pkt->qpn,
 		.pkey_index = pkt->pkey_index,
@@ -27,14 +26,21 @@ void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt)
 		.flow_label = pkt->flow_label,
 		.send = SEG_NONE,
 	};
+	memcpy(p->sgid, pkt->sgid, 16);
+	memcpy(p->dgid, pkt->dgid, 16);
+	memcpy(p->mad, pkt->mad, MAD_SIZE);
+}
+
+void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt)
+{
+	const struct hw_port *from = hw_port(s, pkt->port);
+	struct umad_pkt p;
 
 	if (!from)
 		return;
+	umad_pkt_of(pkt, pkt->port, &p);
 	if (!p.slid)
 		p.slid = fab_port_addr(s, pkt->port);
-	memcpy(p.sgid, pkt->sgid, 16);
-	memcpy(p.dgid, pkt->dgid, 16);
-	memcpy(p.mad, pkt->mad, MAD_SIZE);
 	/* An id may use a GID that has gone: nothing leaves by it (inferred from del_gid()). */
 	if (hw_port_is_eth(from) &&
 	    (!p.grh || fab_gid_find(from, p.sgid, p.gid_kind) < 0 ||
@@ -55,15 +61,16 @@ static bool for_kernel(const uint8_t *mad)
 	       LAYOUT_GET(mad_hdr, mad, tid) >> 32 == CM_KERNEL_TID;
 }
 
-bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p)
+void umad_to_supervisor(struct seg *s, uint32_t port, const struct umad_pkt *p)
 {
 	struct cm_pkt pkt = {
 		.port = port,
+		.from = p->from,
 		.slid = p->slid,
 		.dlid = p->dlid,
 		.sl = p->sl,
 		.qpn = p->qpn,
-		.pkey_index = p->pkey_index,
+		.pkey_index = (uint16_t)p->pkey_index,
 		.grh = p->grh,
 		.gid_kind = p->gid_kind,
 		.hop_limit = p->hop_limit,
@@ -71,16 +78,21 @@ bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p)
 		.flow_label = p->flow_label,
 	};
 
-	if (!for_kernel(p->mad))
-		return false;
 	pkt.answer_hops = umad_answer_hops(hw_port(s, port), p->gid_kind, p->sgid);
 	memcpy(pkt.sgid, p->sgid, 16);
 	memcpy(pkt.dgid, p->dgid, 16);
 	memcpy(pkt.mad, p->mad, MAD_SIZE);
-	umad_seen(s, "taken by the connection manager", port, p);
 	if (s->gmp)
 		s->gmp(s, &pkt);
 	else
 		link_gmp(s, &pkt, sizeof(pkt));
+}
+
+bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p)
+{
+	if (!for_kernel(p->mad))
+		return false;
+	umad_seen(s, "taken by the connection manager", port, p);
+	umad_to_supervisor(s, port, p);
 	return true;
 }

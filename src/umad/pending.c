@@ -268,7 +268,7 @@ static bool same_gid(struct seg *s, uint32_t port, const struct ib_user_mad_hdr 
 	 * sent.
 	 */
 	if (!sent_resp)
-		return p->grh ? !memcmp(own->gid[h->gid_index], p->dgid, 16)
+		return p->grh ? !memcmp(hw_gid(own, h->gid_index), p->dgid, 16)
 			      : umad_path_bits(own, h->path_bits) == umad_path_bits(own, p->dlid);
 	return p->grh ? !memcmp(h->gid, p->sgid, 16) : be16_load(&h->lid) == p->slid;
 }

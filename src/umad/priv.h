@@ -104,6 +104,10 @@ static inline void umad_leaves(struct seg *s, const struct umad_pkt *p)
 /* ---- kernel.c */
 /* Is that MAD, which no agent takes, for the kernel of the port's host? Then it gets it. */
 bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p);
+/* The packet that leaves `from`, or has left it. */
+void umad_pkt_of(const struct cm_pkt *pkt, uint32_t from, struct umad_pkt *p);
+/* Give a MAD that has arrived at that port to the supervisor: seg.gmp. */
+void umad_to_supervisor(struct seg *s, uint32_t port, const struct umad_pkt *p);
 
 /* ---- roce.c: what differs on Ethernet ports */
 /*

@@ -3,6 +3,7 @@
  * Owns sending the answers of the built-in subnet administration: as a MAD, or an RMPP message.
  * Called where a MAD arrives; subnet/sa.h makes the answers.
  */
+#include "hw/world.h"
 #include "subnet/sa.h"
 #include "subnet/subnet.h"
 #include "umad/priv.h"
@@ -42,17 +43,12 @@ static bool is_only_rmpp(struct seg *s, uint32_t port, const struct umad_pkt *p)
 	return true;
 }
 
-bool umad_sa(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply)
+static bool answer_now(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply)
 {
 	struct fab_sa_answer a;
 	struct seg_chain data = {0};
 	uint32_t owner;
 
-	*reply = false;
-	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) != MAD_CLASS_SA || p->qpn != 1)
-		return false;
-	if (is_only_rmpp(s, port, p))
-		return true;
 	switch (fab_sa(s, port, p->from, p->mad, &a)) {
 	case FAB_MAD_PASS:
 		return false;
@@ -77,4 +73,37 @@ bool umad_sa(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply)
 	}
 	fab_sa_free(&a);
 	return true;
+}
+
+bool umad_sa(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply)
+{
+	*reply = false;
+	if (LAYOUT_GET(mad_hdr, p->mad, mgmt_class) != MAD_CLASS_SA || p->qpn != 1)
+		return false;
+	if (is_only_rmpp(s, port, p))
+		return true;
+	if (!hw_setting(s, HW_SET_SA_MS) || !fab_sm_here(s, port) || !fab_sa_is_request(p->mad))
+		return answer_now(s, port, p, reply);
+	umad_seen(s, "waits for the manager", port, p);
+	umad_to_supervisor(s, port, p);
+	return true;
+}
+
+bool umad_is_sa_request(const struct cm_pkt *pkt)
+{
+	return LAYOUT_GET(mad_hdr, pkt->mad, mgmt_class) == MAD_CLASS_SA &&
+	       fab_sa_is_request(pkt->mad);
+}
+
+/* Its sender may be gone: the elements of a long answer belong to no file (umad_answer_owner()). */
+void umad_sa_late(struct seg *s, const struct cm_pkt *pkt)
+{
+	struct umad_pkt p;
+	bool reply = false;
+
+	if (!hw_port(s, pkt->port) || !hw_port(s, pkt->from))
+		return;
+	umad_pkt_of(pkt, pkt->from, &p);
+	if (answer_now(s, pkt->port, &p, &reply) && reply)
+		umad_answer(s, pkt->port, &p, p.mad);
 }

@@ -52,9 +52,9 @@ void umad_pkt_fill(struct seg *s, uint32_t port, const struct mad_agent *a,
 	p->hop_limit = h->hop_limit;
 	p->traffic_class = h->traffic_class;
 	p->flow_label = be32_load(&h->flow_label) & 0xfffff;
-	memcpy(p->sgid, from->gid[h->gid_index], 16);
+	memcpy(p->sgid, hw_gid(from, h->gid_index), 16);
 	memcpy(p->dgid, h->gid, 16);
-	p->gid_kind = from->gid_kind[h->gid_index];
+	p->gid_kind = *hw_gid_kind_at(from, h->gid_index);
 	if (hw_port_is_eth(from))
 		umad_eth_dest(s, port, p->gid_kind, p->sgid, p->dgid, &p->dlid);
 }
@@ -73,12 +73,12 @@ int umad_check_address(struct seg *s, uint32_t port, const struct ib_user_mad_hd
 			       : 0; /* rdma_check_ah_attr() */
 	if (h->gid_index >= hw_port_gids(p))
 		return -EINVAL;
-	sgid = p->gid[h->gid_index];
+	sgid = hw_gid(p, h->gid_index);
 	if (!memcmp(sgid, none, 16))
 		return -ENODATA;
-	return hw_port_is_eth(p)
-		       ? umad_eth_dest(s, port, p->gid_kind[h->gid_index], sgid, h->gid, &dest)
-		       : 0;
+	return hw_port_is_eth(p) ? umad_eth_dest(s, port, *hw_gid_kind_at(p, h->gid_index), sgid,
+						 h->gid, &dest)
+				 : 0;
 }
 
 /* Copy the 256 bytes to be sent from the program's buffer, after the header. */

@@ -71,8 +71,8 @@ void umad_trace_timeout(struct seg *s, const struct mad_send *m)
 
 	p.slid = fab_port_addr(s, m->port);
 	if (hw_port_is_eth(port))
-		umad_eth_dest(s, m->port, port->gid_kind[h->gid_index], port->gid[h->gid_index],
-			      h->gid, &p.dlid);
+		umad_eth_dest(s, m->port, *hw_gid_kind_at(port, h->gid_index),
+			      hw_gid(port, h->gid_index), h->gid, &p.dlid);
 	p.dst_qpn = p.qpn = be32_load(&h->qpn);
 	memcpy(p.mad, m->mad, MAD_SIZE);
 	umad_trace(s, "timed out", m->port, &p, "no answer");

@@ -49,5 +49,11 @@ void umad_file_gone(struct seg *s, uint32_t file);
  * given to seg.gmp in the process that carries it. May wait for locks where the SA answers.
  */
 void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt);
+/*
+ * Where the SA is slow (HW_SET_SA_MS) its requests are given to seg.gmp, too, and the supervisor
+ * calls umad_sa_late() when the answer is due. May wait for locks.
+ */
+bool umad_is_sa_request(const struct cm_pkt *pkt);
+void umad_sa_late(struct seg *s, const struct cm_pkt *pkt);
 
 #endif

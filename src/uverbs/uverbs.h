@@ -31,6 +31,7 @@ struct uv_system {
 	/* a limit of locked bytes that binds every process, whatever its rights; 0: none */
 	uint64_t memlock_all;
 	bool no_ioctl;      /* a kernel from before the methods: ENOTTY */
+	bool no_ex;         /* and from before the extended commands: ENOSYS */
 	struct uv_api *api; /* private to uverbs, NULL at first; made at the first uv_open() */
 	/* link_open_file and link_file_closed, as pointers so that unit tests need no supervisor */
 	int (*open_file)(struct link *l, enum seg_file_kind kind, uint32_t hca, uint32_t port,

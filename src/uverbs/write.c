@@ -173,6 +173,11 @@ const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int 
 		*err = uv_no(-EINVAL, "unknown bits in the command's number");
 		return NULL;
 	}
+	/* ib_uverbs_write() of Linux 3.13 to 3.19, which has only those of flow steering */
+	if (ex && f->sys->no_ex) {
+		*err = uv_no(-ENOSYS, "the kernel has no extended commands");
+		return NULL;
+	}
 	if (nr > (ex ? IB_USER_VERBS_EX_CMD_MODIFY_CQ : IB_USER_VERBS_CMD_OPEN_QP)) {
 		*err = uv_no(-EOPNOTSUPP, "there is no such command");
 		return NULL;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include "hw/world.h"
 
-#define VALUES 5
+#define VALUES 6
 #define HAS "yes", "none"
 
 static const struct {
@@ -26,6 +26,7 @@ static const struct {
 	[HW_SET_CONNECTED] = {"connected", {"RC, UC, XRC, DC", "UC"}},
 	[HW_SET_MEMLOCK] = {"memlock-kib", {NULL}},
 	[HW_SET_IOCTL] = {"ioctl-methods", {HAS}},
+	[HW_SET_EX] = {"extended-commands", {HAS}},
 	[HW_SET_NETLINK] = {"netlink-rdma", {HAS}},
 	[HW_SET_RDMA_CM] = {"rdma_cm", {HAS}},
 	[HW_SET_DEV_OWNER] = {"device-files", {"mode 0666", "mode 0600, of root"}},
@@ -53,6 +54,13 @@ static const struct {
 	[HW_SET_LATE_MS] = {"link-after-ms", {NULL}},
 	[HW_SET_NUMA] = {"numa-nodes", {NULL}},
 	[HW_SET_CHANGE_MS] = {"addresses-change-ms", {NULL}},
+	[HW_SET_MODEL] = {"adapter",
+			  {"ConnectX-6", "ConnectX-7", "ConnectX-4", "ConnectX-5", "ConnectX-6 Dx",
+			   "BlueField-2"}},
+	[HW_SET_ANSWERS] = {"answers-arrive",
+			    {"before the next request leaves", "after an unfenced one"}},
+	[HW_SET_GIDS] = {"gid-entries", {NULL}},
+	[HW_SET_SA_MS] = {"sa-answers-after-ms", {NULL}},
 	[HW_SET_NUMBERS] = {"numbers", {"ascending", "sparse"}},
 };
 

@@ -6,6 +6,7 @@
  */
 #include "world/world.h"
 
+#include "hw/hca.h"
 #include "hw/world.h"
 #include "wire/ib/link.h"
 
@@ -43,6 +44,16 @@ static const struct world_row rows[] = {
 	 "An address was removed, and its entries stay free: reading them gives zeros or ENODATA, "
 	 "and the next entries follow. Do not stop at the first free entry, and count no entries "
 	 "to find an index.",
+	 NULL},
+	{"gid-256",
+	 "GIDs",
+	 {.link = WORLD_ETH},
+	 {{HW_SET_GIDS, HW_GIDS_MAX}},
+	 "256 GID entries, of which 200 are those of containers on each port",
+	 "A hundred containers have macvlan interfaces on the port, and their addresses come "
+	 "before the port's own one: its entries are 202 and 203, which no signed char holds. Let "
+	 "tables have as many entries as gid_tbl_len says, and choose by an address of the host; "
+	 "the first IPv4 entry is another's.",
 	 NULL},
 	{"gid-link-local",
 	 "GIDs",
@@ -135,6 +146,16 @@ static const struct world_row rows[] = {
 	 "sm_lid is the LID of another host: a program that asks its own port for paths gets "
 	 "status 0x0c. Send SA queries to sm_lid with sm_sl.",
 	 NULL},
+	{"sm-slow",
+	 "LIDs and SM",
+	 {.link = WORLD_IB},
+	 {{HW_SET_SA_MS, 600}},
+	 "the subnet manager answers queries after 600 ms, as a busy one does",
+	 "Path queries, joins of groups and all of rdma_cm on InfiniBand wait for it: "
+	 "rdma_resolve_route() with a shorter time-out ends with RDMA_CM_EVENT_ROUTE_ERROR and "
+	 "-ETIMEDOUT, umad_recv() with ETIMEDOUT in umad_status(). Wait for seconds, and ask for "
+	 "many paths at once instead of one after the other.",
+	 NULL},
 	{"grh-required",
 	 "LIDs and SM",
 	 {.link = WORLD_IB},
@@ -143,6 +164,45 @@ static const struct world_row rows[] = {
 	 "An address without is_global is refused with EINVAL, as on Ethernet. Look at "
 	 "ibv_port_attr.flags, and exchange GIDs beside LIDs.",
 	 NULL},
+	{"cx4",
+	 "Adapters",
+	 {0},
+	 {{HW_SET_MODEL, HW_CX4}},
+	 "ConnectX-4: part 4115, firmware 12.28.2006, 262144 QPs, no device memory, no tag "
+	 "matching",
+	 "ibv_alloc_dm() fails with EINVAL, max_dm_size and tm_caps are 0. A program that knows "
+	 "one "
+	 "vendor_part_id takes the adapter for another maker's: any mlx5 device has the driver "
+	 "mlx5_core and vendor 0x02c9 or one of its resellers'.",
+	 NULL},
+	{"cx5",
+	 "Adapters",
+	 {0},
+	 {{HW_SET_MODEL, HW_CX5}},
+	 "ConnectX-5: part 4119, firmware 16.23.1020, 262144 QPs, no atomics in on-demand memory",
+	 "odp_caps of RC lack IBV_ODP_SUPPORT_ATOMIC. Ask for capabilities, not for the part.",
+	 "ompi#6137"},
+	{"cx6dx",
+	 "Adapters",
+	 {.link = WORLD_ETH},
+	 {{HW_SET_MODEL, HW_CX6DX}},
+	 "ConnectX-6 Dx: part 4125, firmware 22.31.1014, 131072 QPs, Ethernet only",
+	 "As ConnectX-5, and never InfiniBand.",
+	 NULL},
+	{"cx7",
+	 "Adapters",
+	 {0},
+	 {{HW_SET_MODEL, HW_CX7}},
+	 "ConnectX-7: part 4129, firmware 28.35.1012, NDR",
+	 "active_speed is 128 (NDR), which tables of speeds may lack.",
+	 NULL},
+	{"bf2",
+	 "Adapters",
+	 {0},
+	 {{HW_SET_MODEL, HW_BF2}},
+	 "BlueField-2: part 41686, firmware 24.35.3502, 131072 QPs, no on-demand paging",
+	 "The part's number has five digits, hw_ver is 1, odp_caps are 0.",
+	 "ucx#10541"},
 	{"small-depth",
 	 "Small adapters",
 	 {WORLD_ANY_LINK, 0, 0, 0},
@@ -266,6 +326,15 @@ static const struct world_row rows[] = {
 	 "Device memory, counters, DEVX and others have no write() command, thus are not there, "
 	 "nor is "
 	 "RDMA_VERBS_IOCTL itself. libibverbs falls back for the rest.",
+	 NULL},
+	{"old-abi",
+	 "Systems",
+	 {WORLD_ANY_LINK, 0, 0, 0},
+	 {{HW_SET_EX, HW_HAS_NOT}, {HW_SET_IOCTL, HW_HAS_NOT}, {HW_SET_DEVX, HW_HAS_NOT}},
+	 "no extended commands either (ENOSYS), and CQE version 0, as Linux 3.13 to 3.19",
+	 "ibv_query_device_ex() tells no more than ibv_query_device(): no clock, no on-demand "
+	 "paging; QPs with creation flags and CQs that ignore overruns fail. Do without what they "
+	 "do not give.",
 	 NULL},
 	{"root-devices",
 	 "Systems",
@@ -432,6 +501,15 @@ static const struct world_row rows[] = {
 	 "for "
 	 "all. Poll until nothing is left before the next ibv_get_cq_event().",
 	 NULL},
+	{"atomic-late",
+	 "Order and pace",
+	 {WORLD_ANY_LINK, 0, 0, 0},
+	 {{HW_SET_ANSWERS, HW_ANSWERS_LATE}, {HW_SET_PACE, HW_PACE_LATE}},
+	 "a request without a fence leaves before the answer to the READ or atomic before it",
+	 "A WRITE or SEND from the buffer that a READ or atomic fills has the old content. Wait "
+	 "for "
+	 "the completion of the first, or set IBV_SEND_FENCE in the second.",
+	 NULL},
 	{"spurious-wakeups",
 	 "Order and pace",
 	 {WORLD_ANY_LINK, 0, 0, 0},
@@ -443,9 +521,11 @@ static const struct world_row rows[] = {
 	 "Numbers",
 	 {WORLD_ANY_LINK, 0, 0, 0},
 	 {{HW_SET_NUMBERS, HW_NUMBERS_SPARSE}},
-	 "numbers of QPs, CQs, SRQs, PDs and keys are anywhere in their range",
+	 "numbers of QPs, CQs, SRQs, PDs and keys are anywhere in their range; QPNs and keys have "
+	 "their highest bit set, PSNs of rdma_cm wrap soon",
 	 "Two QPs of a program are not neighbours, the second key is not the first one plus a "
-	 "constant, and a table by QPN needs 2^20 entries.",
+	 "constant, and no table by QPN is large enough. A QPN needs 24 bits, a key 32 without a "
+	 "sign; PSN 0 follows 0xffffff.",
 	 NULL},
 };
 

@@ -155,6 +155,46 @@ class Worlds(Cli):
         self.assertEqual([t for _, _, t in self.shown('--world', 'gid-v2-only')], ['2', '2'])
         self.assertEqual([t for _, _, t in self.shown('--world=gid-v2-first')], ['2', '1', '2', '1'])
 
+    def test_many_gids(self):
+        """Containers' entries come before the port's own, as far as index 203, and tell where they are."""
+        gids = self.shown('--world', 'gid-256')
+        self.assertEqual([(n, gid) for n, gid, _ in gids if 'ffff:7f01:' in gid or '127.1.0.1' in gid],
+                         [('202', '0000:0000:0000:0000:0000:ffff:7f01:0001'), ('203', '::ffff:127.1.0.1')])
+        self.assertEqual((len(gids), gids[3]), (204, ('3', '::ffff:10.0.0.1', '2')))
+        r = self.softhca('run', '--world', 'gid-256', '--', 'sh', '-c', 'cd /sys/class/infiniband/mlx5_0/ports/1; '
+                         'ls gids | wc -l; cat gid_attrs/ndevs/3 gid_attrs/ndevs/203 gids/255')
+        self.assertEqual(r.stdout, '256\nnet1\nrce0\n0000:0000:0000:0000:0000:0000:0000:0000\n', r)
+
+    def test_a_slow_manager(self):
+        """Its answer comes, single or long, to who waits for it; saquery's time-out ends the wait with ETIMEDOUT."""
+        r = self.softhca('run', '--world', 'sm-slow', '--', 'saquery', '-t', '200', 'NR')
+        self.assertEqual((r.returncode, r.stderr), (110, 'Query SA failed: Connection timed out\n'), r)
+        for what, is_there in ('CPI', 'Class version.*2'), ('NR', '(?s)NodeRecord.*NodeRecord'):
+            r = self.softhca('run', '--world', 'sm-slow', '--', 'saquery', '-t', '60000', what)
+            self.assertEqual(r.returncode, 0, r)
+            self.assertRegex(r.stdout, is_there)
+
+    def test_a_model(self):
+        for world, shown in (('cx4', ('12.28.2006', '4115', '0x0', 'MT_2180110032')),
+                             ('cx5', ('16.23.1020', '4119', '0x0', 'MT_0000000008')),
+                             ('cx6dx', ('22.31.1014', '4125', '0x0', 'MT_0000000359')),
+                             ('cx7', ('28.35.1012', '4129', '0x0', 'MT_0000000838')),
+                             ('bf2', ('24.35.3502', '41686', '0x1', 'MT_0000000715'))):
+            r = self.softhca('run', '--world', world, '--', 'ibv_devinfo', '-v')
+            self.assertEqual(re.findall(r'(?:fw_ver|vendor_part_id|hw_ver|board_id):\s+(\S+)', r.stdout), list(shown), r)
+            self.assertEqual('SUPPORT_ATOMIC' in r.stdout, world == 'cx7')
+        self.assertRegex(self.refused('run', '--world', 'cx4', '--device', 'cx7', '--', 'true'), '--device: --world cx4 is')
+
+    def test_high_numbers(self):
+        """QPNs with 24 bits reach their QPs, in datagrams and connections, and rdma_cm's PSN wraps."""
+        r = self.softhca('run', '--world', 'sparse-numbers', '--', 'sh', '-c', f'cd {self.work}; ibv_ud_pingpong -n 10 >one & '
+                         'until ibv_ud_pingpong -n 10 localhost >two; do sleep 0.1; done; wait; cat one two')
+        self.assertEqual(len(re.findall(r'QPN 0x[ef][0-9a-f]{5},', r.stdout)), 4, r)
+        r = self.softhca('trace', '-e', 'fw', '--world', 'sparse-numbers', '--', 'sh', '-c', 'rping -s -C 40 -a 127.1.0.1 & '
+                         'until rping -c -C 40 -a 127.1.0.1; do sleep 0.1; done; wait')
+        self.assertEqual(r.returncode, 0, r)
+        self.assertRegex(r.stderr, r'psn.{0,3}0xfffff[0-9a-f]')
+
     def test_pkeys(self):
         r = self.softhca('run', '--world', 'pkey-shifted', '--', 'sh', '-c',
                          'cat /sys/class/infiniband/mlx5_0/ports/1/pkeys/[01]')

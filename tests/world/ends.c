@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ENTRIES 256
-
 void lacks(const char *what)
 {
 	printf("%s\n", what);
@@ -66,7 +64,10 @@ void ends_take(struct ends *e, struct ibv_device *device, int num)
 	e->a = e->b = (struct end){.gid_index = -1, .num = num};
 	e->a.pkey_index = e->b.pkey_index = good_pkey(e->context, num, e->port.pkey_tbl_len);
 	e->pd = ibv_alloc_pd(e->context);
-	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, sizeof(e->buf), IBV_ACCESS_LOCAL_WRITE) : NULL;
+	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, sizeof(e->buf),
+				   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+					   IBV_ACCESS_REMOTE_WRITE)
+		      : NULL;
 	if (!e->mr)
 		fails("ibv_reg_mr", errno);
 }
@@ -151,13 +152,15 @@ static bool is_ip4(const union ibv_gid *g)
 
 int ends_good_gid(struct ends *e)
 {
-	static struct ibv_gid_entry entry[ENTRIES];
-	ssize_t n;
+	size_t entries = (size_t)e->port.gid_tbl_len * e->device.phys_port_cnt;
+	struct ibv_gid_entry *entry;
 	int any = -1;
+	ssize_t n;
 
 	if (e->port.link_layer != IBV_LINK_LAYER_ETHERNET)
 		return e->port.flags & IBV_QPF_GRH_REQUIRED ? 0 : -1;
-	n = ibv_query_gid_table(e->context, entry, ENTRIES, 0);
+	entry = calloc(entries, sizeof(*entry));
+	n = entry ? ibv_query_gid_table(e->context, entry, entries, 0) : 0;
 	for (ssize_t i = 0; i < n; i++) {
 		if (entry[i].port_num != (uint32_t)e->num ||
 		    entry[i].gid_type != IBV_GID_TYPE_ROCE_V2)
@@ -177,6 +180,7 @@ static void make(struct ends *e, struct end *t)
 		.qp_type = IBV_QPT_RC, .cap = {e->count, e->count, 1, 1, 0}, .sq_sig_all = 1};
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
 				   .pkey_index = (uint16_t)t->pkey_index,
+				   .qp_access_flags = e->access,
 				   .port_num = (uint8_t)t->num};
 	int r;
 

@@ -40,6 +40,7 @@ struct ends {
 	uint32_t length, count; /* of the messages */
 	uint32_t cqe;           /* entries of a CQ; 0: enough */
 	enum ibv_mtu mtu;
+	unsigned int access;              /* of the peer, to the memory */
 	struct ibv_comp_channel *channel; /* of a's CQ */
 	char buf[16384];
 };

@@ -65,7 +65,8 @@ int main(void)
 	umad_set_pkey(buf, default_pkey(&e));
 	if (e.port.flags & IBV_QPF_GRH_REQUIRED)
 		add_grh(&e, buf);
-	if (umad_send(fd, agent, buf, MAD, 100, 0) || umad_recv(fd, buf, &length, -1) < 0)
+	if (umad_send(fd, agent, buf, MAD, is_right ? 5000 : 100, 0) ||
+	    umad_recv(fd, buf, &length, -1) < 0)
 		fails("umad_send", 0);
 	if (umad_status(buf))
 		fails("no answer from the SA", umad_status(buf));

@@ -36,6 +36,12 @@ WORLDS = {
     'no-rdma-cm': {'rdma_cm_open': errno.ENOENT},
     'no-netlink': {'netlink': errno.EPROTONOSUPPORT},
     'write-only': {'ioctl': NOTTY, 'devx': INVAL, 'max_dm_size': 0},
+    'old-abi': {'ioctl': NOTTY, 'devx': INVAL, 'max_dm_size': 0, 'odp': 0},
+    'cx4': {'max_qp': 1 << 18, 'max_dm_size': 0},
+    'cx5': {'max_qp': 1 << 18},
+    'cx6dx': {'max_qp': 1 << 17, **dict.fromkeys(('atomic_access', 'reads_1', 'reads_2'), INVAL)},  # Ethernet: no GID
+    'cx7': {},
+    'bf2': {'max_qp': 1 << 17, 'odp': 0, 'mr_odp': INVAL},
     'root-devices': {'uverbs_mode': 0o600},
 }
 

@@ -31,6 +31,7 @@ struct hw_qp_path;
 #define ENG_MAX_SG 62       /* ds <= 63 minus the control segment; two more vectors hold a CQE */
 #define ENG_MAX_WQE 1024    /* bytes of the largest send WQE: 63 segments */
 #define ENG_MERGE_MAX 65536 /* payloads up to this size are copied in one call with their CQE */
+#define ENG_EARLY_MAX 64    /* bytes of a message that early.c reads */
 #define ENG_GRH_BYTES LAYOUT_SZ(ib_grh)
 
 /*
@@ -184,6 +185,9 @@ struct eng_run {
 	enum eng_why cut;         /* why r->local has only the first whole packets of the message */
 	uint8_t rx[HW_RX_AHEAD];  /* copy of the receive WQE in work */
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
+	/* The data of the WQE at early_ci, read before an answer (early.c); bytes, 0: none. */
+	uint32_t early, early_ci;
+	uint8_t early_data[ENG_EARLY_MAX];
 };
 
 struct eng_cqe {

@@ -150,10 +150,10 @@ static bool port_refuses(const struct eng_run *r, const struct way_to *to, uint3
 	c->a = at ? atomic_load(&at->lid) : 0;
 	c->i = to->index;
 	c->gid = to->dgid;
-	for (uint32_t i = 0; at && hw_port_is_eth(at) && i < HW_GIDS; i++) {
+	for (uint32_t i = 0; at && hw_port_is_eth(at) && i < hw_port_gids(at); i++) {
 		enum pkt_net net = fab_roce_net(at, i);
 
-		if (memcmp(at->gid[i], to->dgid, 16) || net == PKT_NET_NONE)
+		if (memcmp(hw_gid(at, i), to->dgid, 16) || net == PKT_NET_NONE)
 			continue;
 		c->s = net_name(net);
 		c->t = net_name(to->net);
@@ -273,8 +273,8 @@ static bool other_address(struct eng_run *r, const struct hw_qp *peer, struct ca
 	if (c->a != c->b)
 		return is(c, ENG_CAUSE_VLAN);
 	c->gid = w->dgid;
-	return is(c, memcmp(r->port->gid[r->own->sgid_index], w->dgid, 16) ? ENG_CAUSE_SOURCE_GID
-									   : ENG_CAUSE_DEST_GID);
+	return is(c, memcmp(hw_gid(r->port, r->own->sgid_index), w->dgid, 16) ? ENG_CAUSE_SOURCE_GID
+									      : ENG_CAUSE_DEST_GID);
 }
 
 static bool not_connected(struct eng_run *r, const struct hw_qp *peer, struct cause *c)

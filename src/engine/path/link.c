@@ -27,8 +27,8 @@ uint64_t reach_bit(const struct eng_reach *x, uint32_t port)
 static void route_gids(const struct hw_port *own, uint32_t sgid_index, const uint8_t *dgid,
 		       struct pkt_route *to)
 {
-	if (sgid_index < HW_GIDS)
-		memcpy(to->sgid, own->gid[sgid_index], 16);
+	if (sgid_index < HW_GIDS || sgid_index < hw_port_gids(own))
+		memcpy(to->sgid, hw_gid(own, sgid_index), 16);
 	memcpy(to->dgid, dgid, 16);
 }
 
@@ -180,8 +180,8 @@ static bool eth_expects(const struct eng_run *r, const struct hw_qp *peer)
 
 	return at && r->net != PKT_NET_NONE && r->net == fab_roce_net(at, w->sgid_index) &&
 	       r->vlan == fab_roce_vlan(at, w->sgid_index) &&
-	       !memcmp(at->gid[w->sgid_index], r->own->dgid, 16) &&
-	       !memcmp(r->port->gid[r->own->sgid_index], w->dgid, 16);
+	       !memcmp(hw_gid(at, w->sgid_index), r->own->dgid, 16) &&
+	       !memcmp(hw_gid(r->port, r->own->sgid_index), w->dgid, 16);
 }
 
 /*

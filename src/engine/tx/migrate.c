@@ -73,7 +73,8 @@ static bool mig_fits(const struct eng_run *r, const struct hw_qp_path *alt, uint
 
 	if (!p || alt->port != at || !alt->grh != !w->grh)
 		return false;
-	if (w->grh && (w->sgid_index >= HW_GIDS || memcmp(p->gid[w->sgid_index], alt->dgid, 16)))
+	if (w->grh &&
+	    (w->sgid_index >= hw_port_gids(p) || memcmp(hw_gid(p, w->sgid_index), alt->dgid, 16)))
 		return false;
 	lid = atomic_load_explicit(&p->lid, memory_order_relaxed) | (bits & ((1u << p->lmc) - 1));
 	return (lid & 0xffff) == (alt->dlid & 0xffff) || (alt->grh && !alt->dlid);

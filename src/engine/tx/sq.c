@@ -257,6 +257,8 @@ static bool step(struct eng_run *r, uint32_t pi)
 		return sq_fail_run(r, (enum eng_why)rc);
 	if (r->transport->streams && dc_stream_errored(r))
 		return sq_flush_stream(r);
+	if (__builtin_expect(r->s->unfenced, 0))
+		early_step(r, pi);
 	/* Waiting completions may wait for further messages, but not for other operations. */
 	if (__builtin_expect(r->waits != SEG_NONE, 0) && !eng_op(r->opcode)->cqe)
 		sq_flush_waiting(r);
@@ -426,6 +428,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 	r.part = 0;
 	r.waits = SEG_NONE;
 	r.waits_ready = waits_ready;
+	r.early = 0;
 	do {
 		int rc;
 

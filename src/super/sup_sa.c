@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the queries that a slow subnet administration has not answered yet (HW_SET_SA_MS): each is
+ * answered by a job, because that may wait for the subnet's lock.
+ */
+#include "super/supervisor.h"
+
+#include <stdlib.h>
+#include "hw/world.h"
+#include "umad/umad.h"
+#include "util/clock.h"
+
+struct sup_query {
+	struct sup_job job; /* first */
+	struct sup_query *next;
+	uint64_t at;
+	struct cm_pkt pkt;
+};
+
+static void answer(struct sup_job *j)
+{
+	umad_sa_late(j->s, &((struct sup_query *)j)->pkt);
+}
+
+static void answered(struct sup *sup, struct sup_job *j)
+{
+	free(j);
+}
+
+void sup_sa_asked(struct sup *sup, const struct cm_pkt *pkt)
+{
+	struct sup_query *q = malloc(sizeof(*q));
+
+	if (!q)
+		return; /* lost, as a packet that finds no receive is */
+	*q = (struct sup_query){.job = {.run = answer, .done = answered, .s = &sup->seg},
+				.at = clock_now_ns() +
+				      hw_setting(&sup->seg, HW_SET_SA_MS) * NSEC_PER_MSEC,
+				.pkt = *pkt};
+	if (sup->queries)
+		sup->last_query->next = q;
+	else
+		sup->queries = q;
+	sup->last_query = q;
+}
+
+uint64_t sup_sa_run(struct sup *sup)
+{
+	struct sup_query *q;
+
+	while ((q = sup->queries) && q->at <= clock_now_ns()) {
+		sup->queries = q->next;
+		sup_work(sup, &q->job);
+	}
+	return q ? q->at : UINT64_MAX;
+}
+
+void sup_sa_finish(struct sup *sup)
+{
+	struct sup_query *q;
+
+	while ((q = sup->queries)) {
+		sup->queries = q->next;
+		free(q);
+	}
+}
