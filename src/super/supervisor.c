@@ -139,6 +139,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 	if (!r)
 		sup_world_start(sup);
 	if (!r)
+		r = sup_faults_init(sup);
+	if (!r)
 		r = sup_listen(sup);
 	return r < 0 ? prog_fail("cannot make the fabric's files in %s: %s", sup->seg.dir,
 				 prog_why(-r))

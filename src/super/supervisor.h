@@ -238,6 +238,12 @@ int sup_addresses(struct sup *sup, const struct topo *t);
 /* Gives or takes an address, also of the interface in a network namespace. */
 int sup_change_address(struct sup *sup, uint32_t host, uint32_t at, const struct link_addr *a,
 		       bool add);
+/* ---- faults on purpose (sup_fault.c) */
+int sup_faults_init(struct sup *sup);
+int sup_fault(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
+/* A JSON array of the rules. */
+struct json_object *sup_faults_show(struct sup *sup);
+
 /* ---- what worlds change while the fabric is up (sup_world.c) */
 void sup_world_start(struct sup *sup);
 void sup_world_run(struct sup *sup, uint64_t now);
