@@ -14,7 +14,6 @@ static const struct fault_name ibv_names[] = {
 	{"ibv_alloc_pd", "ALLOC_PD"},
 	{"ibv_dealloc_pd", "DEALLOC_PD PD.DESTROY"},
 	{"ibv_reg_mr", "REG_MR"},
-	{"ibv_reg_dmabuf_mr", "MR.REG_DMABUF"},
 	{"ibv_reg_dm_mr", "MR.DM_REG"},
 	{"ibv_rereg_mr", "REREG_MR"},
 	{"ibv_dereg_mr", "DEREG_MR MR.DESTROY"},
@@ -52,9 +51,6 @@ static const struct fault_name ibv_names[] = {
 	{"ibv_destroy_rwq_ind_table", "EX_DESTROY_RWQ_IND_TBL RWQ_IND_TBL.DESTROY"},
 	{"ibv_alloc_dm", "DM.ALLOC"},
 	{"ibv_free_dm", "DM.FREE"},
-	{"ibv_create_counters", "COUNTERS.CREATE"},
-	{"ibv_destroy_counters", "COUNTERS.DESTROY"},
-	{"ibv_read_counters", "COUNTERS.READ"},
 	{0},
 };
 
@@ -68,7 +64,6 @@ static const struct fault_name mlx5dv_names[] = {
 	{"mlx5dv_devx_umem_reg", "DEVX_UMEM.DEVX_UMEM_REG"},
 	{"mlx5dv_devx_umem_dereg", "DEVX_UMEM.DEVX_UMEM_DEREG"},
 	{"mlx5dv_devx_alloc_uar", "UAR.UAR_OBJ_ALLOC"},
-	{"mlx5dv_devx_free_uar", "UAR.UAR_OBJ_DESTROY"},
 	{"mlx5dv_devx_query_eqn", "DEVX.DEVX_QUERY_EQN"},
 	{"mlx5dv_devx_create_cmd_comp", "DEVX_ASYNC_CMD_FD.DEVX_ASYNC_CMD_FD_ALLOC"},
 	{"mlx5dv_devx_create_event_channel", "DEVX_ASYNC_EVENT_FD.DEVX_ASYNC_EVENT_FD_ALLOC"},

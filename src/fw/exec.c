@@ -241,7 +241,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 		r = FW_R_OPCODE;
 	else
 		r = check_common(&k, inlen, outlen, &bit);
-	if (r == FW_R_NONE && fault_waits(k.s, HW_AT_FW))
+	if (r == FW_R_NONE && fault_waits(k.s, HW_AT_FW) && c->file != SEG_NONE)
 		r = exec_fault(&k, opcode, &fault);
 	if (r == FW_R_NONE)
 		r = outlen < k.cmd->out->bytes ? run_cut(&k, outlen) : exec_run(&k);
