@@ -314,7 +314,7 @@ static const struct opt_row rows[] = {
 	 .given = CLI_SHAPE},
 	{CLI_MAKERS, "inject-file", 0, "FILE", "rules of faults, one on each line",
 	 .store = store_inject_file, .given = CLI_SHAPE},
-	{CLI_MAKERS, "seed", 0, "N", "what rules with p= draw by (printed at the end)",
+	{CLI_MAKERS, "seed", 0, "N", "seed of rules with p= (printed at the end)",
 	 .store = store_seed, .given = CLI_SHAPE},
 	{CLI_COMMANDS, "inject-unused", 0, "ok|fail",
 	 "a rule that never fires is a failure, with exit status 4, or not (fail)",

@@ -4,12 +4,16 @@
 #include "fabric/fabric.h"
 #include "hw/hca.h"
 #include "segment/proc.h"
+#include "segment/suplink.h"
 #include "util/bits.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/sys.h"
 
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 /* ---- does a moment fit? */
 
@@ -26,10 +30,17 @@ static bool end_fits(const struct seg *s, const struct hw_fault_sel *sel, const 
 		return false;
 	if (sel->have & 1u << HW_FK_DEV && !(hca && !strcmp(fab_hca_name(s, hca, name), sel->dev)))
 		return false;
+	if (sel->have & 1u << HW_FK_PORT && e->port != sel->port)
+		return false;
 	if (!(sel->have & 1u << HW_FK_HOST))
 		return true;
 	host = p || hca ? seg_live(s, SEG_T_HOST, p ? p->host : hca->host) : NULL;
 	return host && !strcmp(host->name, sel->host);
+}
+
+bool fault_is_of(const struct seg *s, const struct hw_fault *f, const struct fault_end *e)
+{
+	return end_fits(s, &f->sel, e);
 }
 
 /* Is `name` one of the words of this list? */
@@ -132,6 +143,29 @@ static bool fires(const struct seg *s, struct hw_fault *f, const struct fault_mo
 	return true;
 }
 
+#define ACT_PATIENCE_NS (10 * NSEC_PER_SEC) /* for a supervisor that is stopped */
+
+/*
+ * The event of an act has come: the supervisor does it. A process that is meant goes no further
+ * until then. It gets its signal here; if it sent one to itself, that might come behind SIGCONT.
+ */
+static void act(struct seg *s, struct hw_fault *f, const struct fault_end *e)
+{
+	bool mine =
+		f->sel.moment == HW_ACT_PROCESS && e->proc != SEG_NONE && end_fits(s, &f->sel, e);
+	const struct seg_proc *p = mine ? seg_proc(s, e->proc) : NULL;
+	const struct timespec nap = {.tv_nsec = (long)NSEC_PER_MSEC / 10};
+	uint64_t end = clock_now_ns() + ACT_PATIENCE_NS;
+
+	if (p)
+		atomic_store(&f->whose, (uint64_t)p->gen << 32 | (e->proc + 1));
+	atomic_store(&f->due, 1);
+	link_sweep(s); /* its loop looks for what is due */
+	while (p && e->proc == s->self && !s->super && !atomic_load(&f->done) &&
+	       clock_now_ns() < end)
+		sys_raw(SYS_nanosleep, (long)&nap, 0, 0, 0, 0, 0);
+}
+
 bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e)
 {
 	bool hit = false;
@@ -149,8 +183,10 @@ bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effe
 			if (hit)
 				TRACE(LOG_INJECT, "fired: %s", f->text);
 		}
-		if (sel_fits(s, &f->when.after, m))
-			atomic_fetch_add(&f->after_seen, 1);
+		if (sel_fits(s, &f->when.after, m) &&
+		    atomic_fetch_add(&f->after_seen, 1) + 1 == f->when.after_n &&
+		    f->sel.moment >= HW_MOMENTS)
+			act(s, f, &m->end[0]);
 		if (sel_fits(s, &f->when.before, m))
 			atomic_fetch_add(&f->before_seen, 1);
 	}
@@ -175,8 +211,8 @@ void fault_set_waits(struct seg *s)
 		const struct hw_fault *f = hw_fault(s, i);
 
 		if (f)
-			bits |= 1u << f->sel.moment | 1u << f->when.after.moment |
-				1u << f->when.before.moment;
+			bits |= (f->sel.moment < HW_MOMENTS ? 1u << f->sel.moment : 0) |
+				1u << f->when.after.moment | 1u << f->when.before.moment;
 	}
 	atomic_store(&s->hdr->faults, bits & ~(1u << HW_AT_NEVER));
 }
@@ -185,7 +221,7 @@ int fault_call(struct seg *s, enum hw_moment at, const char *name, uint32_t hca)
 {
 	const struct fault_moment m = {.at = at,
 				       .name = name,
-				       .end = {{s->self, hca}, {SEG_NONE, SEG_NONE}},
+				       .end = {{s->self, hca, 0}, {SEG_NONE, SEG_NONE, 0}},
 				       .qpn = SEG_NONE};
 	struct hw_fault_effect e;
 	uint64_t err;

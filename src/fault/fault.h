@@ -17,6 +17,14 @@ enum fault_what {
 	FAULT_ERROR,    /* the call fails with this errno, and nothing else happens */
 	FAULT_STATUS,   /* the firmware command has this status, and nothing else happens */
 	FAULT_SYNDROME, /* and this syndrome */
+	FAULT_KILL,     /* the process gets SIGKILL */
+	FAULT_STOP,     /* SIGSTOP, and SIGCONT after so many ns */
+	FAULT_DOWN,     /* the port has no cable any more */
+	FAULT_UP,       /* it has it again */
+	FAULT_FLAP,     /* the same, so many ns later */
+	FAULT_PKEY,     /* entry value >> 32 of the P_Key table */
+	FAULT_LID,
+	FAULT_REREGISTER, /* ClientReregister, as a new subnet manager sends it */
 	FAULT_WHATS
 };
 
@@ -24,6 +32,7 @@ enum fault_what {
 struct fault_end {
 	uint32_t proc; /* SEG_T_PROC index */
 	uint32_t hca;  /* SEG_T_HCA index */
+	uint32_t port; /* its number, from 1; 0: none */
 };
 
 struct fault_moment {
@@ -48,6 +57,8 @@ static inline bool fault_waits(const struct seg *s, enum hw_moment at)
 bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e);
 /* Is that among it? *value: what stands behind the =, 0 without it. */
 bool fault_does(const struct hw_fault_effect *e, enum fault_what w, uint64_t *value);
+/* Is this one of those that the rule is about? */
+bool fault_is_of(const struct seg *s, const struct hw_fault *f, const struct fault_end *e);
 /* The bits of seg_hdr.faults, after the rules have changed. The supervisor's. */
 void fault_set_waits(struct seg *s);
 

@@ -140,6 +140,8 @@ static int read_value(struct parse *p, const struct fault_word *w, uint64_t *n, 
 
 	if (w->value == FAULT_V_NUMBER)
 		return read_number(p, n, w->name);
+	if (w->value == FAULT_V_TIME)
+		return read_time(p, n);
 	if (!len)
 		return wrong(p, p->at, "%s= wants %s", w->name, w->meaning);
 	if (w->value == FAULT_V_TEXT) {
@@ -206,6 +208,8 @@ static int read_key(struct parse *p, const struct fault_where *w, struct hw_faul
 			s->pid = (uint32_t)n;
 		if (k == HW_FK_CMD)
 			s->id = (uint32_t)n;
+		if (k == HW_FK_PORT)
+			s->port = (uint32_t)n;
 		return 0;
 	}
 	for (int k = 0; k < HW_FAULT_KEYS; k++)
@@ -284,6 +288,35 @@ static int read_where(struct parse *p, struct hw_fault_sel *s, const struct faul
 
 /* ---- WHAT[=VALUE],... */
 
+/* Behind the name of an effect: [INDEX] of an entry, = and the value, or nothing. */
+static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
+{
+	const char *at = p->at;
+	uint64_t index = 0;
+	int r;
+
+	if (w->value == FAULT_V_NONE)
+		return *at == '=' ? wrong(p, at, "%s has no value", w->name) : 0;
+	if (w->value == FAULT_V_ENTRY) {
+		if (*p->at++ != '[')
+			return wrong(p, at, "%s wants %s", w->name, w->meaning);
+		at = p->at;
+		r = read_number(p, &index, "the index");
+		if (r || index >= 128)
+			return r ?: wrong(p, at, "the index is below 128");
+		if (*p->at++ != ']')
+			return wrong(p, p->at - 1, "a ']' is missing");
+	}
+	if (*p->at++ != '=')
+		return wrong(p, p->at - 1, "%s wants a value: %s=...", w->name, w->name);
+	at = p->at;
+	r = w->value == FAULT_V_ENTRY ? read_number(p, n, w->name) : read_value(p, w, n, NULL, 0);
+	if (!r && w->value == FAULT_V_ENTRY && *n > UINT16_MAX)
+		return wrong(p, at, "a P_Key has 16 bits");
+	*n |= index << 32;
+	return r;
+}
+
 static int read_what(struct parse *p, const struct fault_where *w, struct hw_fault *f)
 {
 	uint32_t fit = f->does.n ? w->extras : w->whats;
@@ -308,10 +341,7 @@ static int read_what(struct parse *p, const struct fault_where *w, struct hw_fau
 		if (f->does.n == HW_FAULT_WHATS || fault_does(&f->does, k, &was))
 			return wrong(p, at, "%s is given twice", fault_whats[k].name);
 		p->at += len;
-		if (*p->at++ != '=')
-			return wrong(p, p->at - 1, "%s wants a value: %s=...", fault_whats[k].name,
-				     fault_whats[k].name);
-		r = read_value(p, &fault_whats[k], &n, NULL, 0);
+		r = read_effect(p, &fault_whats[k], &n);
 		if (r)
 			return r;
 		f->does.what[f->does.n] = k;
@@ -323,7 +353,7 @@ static int read_what(struct parse *p, const struct fault_where *w, struct hw_fau
 			return wrong(p, at,
 				     f->does.n ? "%s cannot stand here" : "%s cannot happen there",
 				     fault_whats[k].name);
-	return len ? unknown(p, at, len, "effect", &g) : wrong(p, at, "what happens is missing");
+	return len ? unknown(p, at, len, "effect", &g) : wrong(p, at, "the effect is missing");
 }
 
 /* ---- WHEN */
@@ -392,6 +422,8 @@ static int read_event(struct parse *p, const struct hw_fault *f, struct hw_fault
 
 	if (r)
 		return r;
+	if (w->act)
+		return wrong(p, at, "%s is no event", w->name);
 	if (!s->have) {
 		const struct hw_fault_sel event = *s;
 
@@ -421,6 +453,14 @@ static int when_until(struct parse *p, struct hw_fault *f)
 	if (num_digit(*p->at) < 10)
 		return read_time(p, &f->when.until_ns);
 	return read_event(p, f, &f->when.before, &f->when.before_n);
+}
+
+static int when_at(struct parse *p, struct hw_fault *f)
+{
+	int r = read_time(p, &f->when.at_ns);
+
+	f->when.at_ns += !f->when.at_ns; /* 0 is "not given" */
+	return r;
 }
 
 static int when_count(struct parse *p, struct hw_fault *f)
@@ -458,10 +498,16 @@ static int when_per(struct parse *p, struct hw_fault *f)
 static const struct {
 	const char *name;
 	int (*read)(struct parse *p, struct hw_fault *f);
-} whens[] = {{"when", read_when},   {"p", read_probability}, {"until", when_until},
-	     {"after", when_after}, {"count", when_count},   {"per", when_per}};
+	bool moments, acts; /* whose condition it is */
+} whens[] = {
+	{"when", read_when, true, false},   {"p", read_probability, true, false},
+	{"until", when_until, true, false}, {"after", when_after, true, true},
+	{"count", when_count, true, false}, {"per", when_per, true, false},
+	{"at", when_at, false, true},
+};
 
-static int read_condition(struct parse *p, struct hw_fault *f, uint32_t *given)
+static int read_condition(struct parse *p, const struct fault_where *w, struct hw_fault *f,
+			  uint32_t *given)
 {
 	const char *at = p->at;
 	size_t len = word_len(at);
@@ -469,12 +515,16 @@ static int read_condition(struct parse *p, struct hw_fault *f, uint32_t *given)
 
 	suggest_begin(&g, at, len);
 	for (size_t i = 0; i < ARRAY_SIZE(whens); i++) {
+		if (!(w->act ? whens[i].acts : whens[i].moments))
+			continue;
 		suggest_add(&g, whens[i].name);
 		allow(p->m, whens[i].name, 0);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(whens); i++) {
 		if (!word_is(at, len, whens[i].name))
 			continue;
+		if (!(w->act ? whens[i].acts : whens[i].moments))
+			return wrong(p, at, "%s= is no condition of %s", whens[i].name, w->name);
 		p->m->allowed[0] = '\0';
 		if (*given >> i & 1)
 			return wrong(p, at, "%s is given twice", whens[i].name);
@@ -506,7 +556,7 @@ int fault_parse(const char *text, struct hw_fault *f, struct fault_mistake *m)
 		return r;
 	if (*p.at != ':')
 		return wrong(&p, p.at,
-			     *p.at ? "a ':' is missing" : "what happens is missing: :%s=...",
+			     *p.at ? "a ':' is missing" : "the effect is missing: :%s=...",
 			     fault_whats[__builtin_ctz(w->whats)].name);
 	do {
 		p.at++;
@@ -516,12 +566,16 @@ int fault_parse(const char *text, struct hw_fault *f, struct fault_mistake *m)
 	} while (*p.at == ',');
 	while (*p.at == ':' || (*p.at == ',' && given)) {
 		p.at++;
-		r = read_condition(&p, f, &given);
+		r = read_condition(&p, w, f, &given);
 		if (r)
 			return r;
 	}
 	if (*p.at)
 		return wrong(&p, p.at, "the rule should end here");
+	if (w->act && !given)
+		return wrong(&p, p.at, "a time or an event is missing: :at=1s or :after=...");
+	if (f->when.at_ns && f->when.after.moment)
+		return wrong(&p, p.at, "either at= or after=");
 	snprintf(f->text, sizeof(f->text), "%s", text);
 	return 0;
 }

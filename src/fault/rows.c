@@ -129,6 +129,23 @@ const struct fault_where fault_wheres[] = {
 		.extras = BIT(FAULT_SYNDROME),
 		.example = "fw[cmd=CREATE_MKEY]:status=NO_RESOURCES,syndrome=0x1234:when=1+",
 	},
+	{
+		.name = "process",
+		.at = HW_ACT_PROCESS,
+		.keys = CALLER,
+		.whats = BIT(FAULT_KILL) | BIT(FAULT_STOP),
+		.act = true,
+		.example = "process[comm=ib_write_bw]:kill:after=ibv_modify_qp*3",
+	},
+	{
+		.name = "port",
+		.at = HW_ACT_PORT,
+		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT),
+		.whats = BIT(FAULT_DOWN) | BIT(FAULT_UP) | BIT(FAULT_FLAP) | BIT(FAULT_PKEY) |
+			 BIT(FAULT_LID) | BIT(FAULT_REREGISTER),
+		.act = true,
+		.example = "port[dev=mlx5_0]:flap=200ms:at=1s",
+	},
 };
 const size_t fault_nwheres = ARRAY_SIZE(fault_wheres);
 
@@ -136,6 +153,14 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_ERROR] = {"error", FAULT_V_ERRNO, "an errno (ENOMEM, EAGAIN...)"},
 	[FAULT_STATUS] = {"status", FAULT_V_STATUS, "a status of firmware commands"},
 	[FAULT_SYNDROME] = {"syndrome", FAULT_V_NUMBER, "a number"},
+	[FAULT_KILL] = {"kill", FAULT_V_NONE, NULL},
+	[FAULT_STOP] = {"stop", FAULT_V_TIME, "a time"},
+	[FAULT_DOWN] = {"down", FAULT_V_NONE, NULL},
+	[FAULT_UP] = {"up", FAULT_V_NONE, NULL},
+	[FAULT_FLAP] = {"flap", FAULT_V_TIME, "a time"},
+	[FAULT_PKEY] = {"pkey", FAULT_V_ENTRY, "an index and a P_Key: pkey[0]=0x7fff"},
+	[FAULT_LID] = {"lid", FAULT_V_NUMBER, "a LID"},
+	[FAULT_REREGISTER] = {"reregister", FAULT_V_NONE, NULL},
 };
 
 const struct fault_word fault_keys[HW_FAULT_KEYS] = {
@@ -144,4 +169,5 @@ const struct fault_word fault_keys[HW_FAULT_KEYS] = {
 	[HW_FK_COMM] = {"comm", FAULT_V_TEXT, "a process's name"},
 	[HW_FK_DEV] = {"dev", FAULT_V_TEXT, "an adapter's name (mlx5_0)"},
 	[HW_FK_CMD] = {"cmd", FAULT_V_OPCODE, "a firmware command"},
+	[HW_FK_PORT] = {"port", FAULT_V_NUMBER, "a port's number"},
 };

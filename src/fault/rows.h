@@ -18,6 +18,7 @@ struct fault_where {
 	uint32_t keys;                  /* bits of enum hw_fault_key */
 	uint32_t whats;                 /* bits of enum fault_what, of which one must be there */
 	uint32_t extras;                /* beside one of those */
+	bool act;                       /* HW_ACT_*: wants at= or after=, and no other condition */
 	const char *example;
 };
 extern const struct fault_where fault_wheres[];
@@ -25,7 +26,10 @@ extern const size_t fault_nwheres;
 
 /* How a value is written. */
 enum fault_value {
+	FAULT_V_NONE,   /* it has none */
 	FAULT_V_NUMBER, /* decimal or 0x... */
+	FAULT_V_TIME,   /* 50ms */
+	FAULT_V_ENTRY,  /* [3]=0x8001: an entry of a table, and its value */
 	FAULT_V_TEXT,
 	FAULT_V_ERRNO,  /* ENOMEM */
 	FAULT_V_STATUS, /* NO_RESOURCES: of a firmware command, or its number */

@@ -35,7 +35,8 @@ static void the_examples_of_each_place(void **state)
 		good(w->example);
 		assert_int_equal(f.sel.moment, w->at);
 		assert_int_equal(f.sel.where, i);
-		assert_true(w->at > HW_AT_NEVER && w->at < HW_MOMENTS);
+		assert_true(w->act ? w->at >= HW_MOMENTS && w->at < HW_ACTS_END
+				   : w->at > HW_AT_NEVER && w->at < HW_MOMENTS);
 		assert_true(w->whats);
 	}
 }
@@ -119,6 +120,37 @@ static void events_of_conditions(void **state)
 	assert_int_equal(f.when.after.have, 1u << HW_FK_CMD);
 }
 
+static void acts(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	good("port[host=h2,dev=mlx5_1,port=2]:pkey[3]=0x7fff:at=500ms");
+	assert_int_equal(f.sel.moment, HW_ACT_PORT);
+	assert_int_equal(f.sel.port, 2);
+	assert_int_equal(f.when.at_ns, 500000000);
+	assert_true(fault_does(&f.does, FAULT_PKEY, &v));
+	assert_int_equal(v, UINT64_C(3) << 32 | 0x7fff);
+	good("port:flap=200ms:at=0s");
+	assert_int_equal(f.when.at_ns, 1);
+	assert_true(fault_does(&f.does, FAULT_FLAP, &v));
+	assert_int_equal(v, 200000000);
+	good("process[comm=x]:kill:after=ibv_reg_mr*100");
+	assert_int_equal(f.when.after_n, 100);
+	assert_string_equal(f.when.after.comm, "x");
+	bad("process:kill", "process:kill", "a time or an event is missing");
+	bad("process:kill:when=1", "process:kill:", "when= is no condition of process");
+	bad("process:kill=1:at=1s", "process:kill", "kill has no value");
+	bad("process:stop:at=1s", "process:stop", "stop wants a value");
+	bad("process:kill:at=1s:after=fw", "process:kill:at=1s:after=fw", "either at= or after=");
+	bad("ibv_reg_mr:error=EIO:at=1s", "ibv_reg_mr:error=EIO:", "at= is no condition of ibv_");
+	bad("ibv_reg_mr:error=EIO:after=port", "ibv_reg_mr:error=EIO:after=", "port is no event");
+	bad("port:pkey=1:at=1s", "port:pkey", "pkey wants an index and a P_Key");
+	bad("port:pkey[128]=1:at=1s", "port:pkey[", "the index is below 128");
+	bad("port:pkey[0]=0x10000:at=1s", "port:pkey[0]=", "a P_Key has 16 bits");
+	bad("port:pkey[0:at=1s", "port:pkey[0", "']' is missing");
+}
+
 static void mistakes(void **state)
 {
 	char rule[400];
@@ -130,9 +162,9 @@ static void mistakes(void **state)
 	bad("nonsense:error=ENOMEM", "", "there is no place 'nonsense'");
 	assert_non_null(strstr(m.allowed, "ibv_..."));
 	assert_non_null(strstr(m.allowed, "fw"));
-	bad("fw", "fw", "what happens is missing");
+	bad("fw", "fw", "the effect is missing");
 	bad("fw status=3", "", "there is no place");
-	bad("fw:", "fw:", "what happens is missing");
+	bad("fw:", "fw:", "the effect is missing");
 	assert_string_equal(m.allowed, "status");
 	bad("fw:error=ENOMEM", "fw:", "error cannot happen there");
 	bad("fw:status", "fw:status", "status wants a value");
@@ -176,6 +208,7 @@ int main(void)
 		cmocka_unit_test(what_a_rule_says),
 		cmocka_unit_test(when_it_fires),
 		cmocka_unit_test(events_of_conditions),
+		cmocka_unit_test(acts),
 		cmocka_unit_test(mistakes),
 	};
 

@@ -35,7 +35,10 @@ void fault_value_names(enum fault_value v, void (*each)(void *ctx, const char *n
 		for (size_t i = 0; prm_opcode_at(i, &op); i++)
 			each(ctx, prm_opcode_name(op), op);
 		break;
+	case FAULT_V_NONE:
 	case FAULT_V_NUMBER:
+	case FAULT_V_TIME:
+	case FAULT_V_ENTRY:
 	case FAULT_V_TEXT:
 		break;
 	}

@@ -137,7 +137,7 @@ static __attribute__((noinline)) enum fw_r exec_fault(struct fw_call *k, uint16_
 {
 	const struct fault_moment m = {.at = HW_AT_FW,
 				       .id = opcode,
-				       .end = {{k->s->self, k->c->hca}, {SEG_NONE, SEG_NONE}},
+				       .end = {{k->s->self, k->c->hca, 0}, {SEG_NONE, SEG_NONE, 0}},
 				       .qpn = SEG_NONE};
 	struct hw_fault_effect e;
 	uint64_t status, syndrome = 0;

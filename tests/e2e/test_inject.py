@@ -89,6 +89,97 @@ class Firmware(softhca.Case):
             self.assertEqual(results(r.out)['ibv_create_cq_ex'], 'ok', r)
 
 
+class Acts(softhca.Case):
+    """What rules do to processes and ports, at a time or after an event."""
+
+    def inject(self, fab, *rules):
+        return fab.softhca('inject', 'add', *rules)
+
+    def fired(self, fab):
+        return [f['fired'] for f in self.status(fab)['faults']]
+
+    def test_kill_after_an_event(self):
+        calls = os.path.join(HERE, 'calls')
+        r = run('run', '--inject', 'process[comm=calls]:kill:after=ibv_query_qp', '--', 'sh', '-c', f'{calls}; echo status $?')
+        self.assertIn('ibv_modify_qp: ok\n', r.out)
+        self.assertNotIn('ibv_query_qp:', r.out)
+        self.assertIn('status 137\n', r.out)
+        self.assertEqual(r.status, 0, r)
+
+    def test_kill_of_another_process(self):
+        """The event is of one process, and the act is about another one."""
+        with softhca.Fabric('--hosts', '2') as fab:
+            watch = fab.start('ibv_asyncwatch', options=('--host', 'h2'))
+            watch.wait_said('async event FD')
+            self.inject(fab, 'process[comm=ibv_asyncwatch]:kill:after=ibv_alloc_pd[comm=calls]')
+            r = fab.run(os.path.join(HERE, 'calls'), options=('--host', 'h1'))
+            self.assertEqual(set(results(r.out).values()), {'ok'}, r)
+            self.assertEqual(watch.finish().status, -9)
+            self.assertEqual(self.fired(fab), [1])
+
+    def test_kill_at_a_time(self):
+        with softhca.Fabric() as fab:
+            watch = fab.start('ibv_asyncwatch')
+            watch.wait_said('async event FD')
+            self.inject(fab, f'process[pid={watch.proc.pid}]:kill:at=0s', 'process[comm=nobody]:kill:at=0s')
+            self.assertEqual(watch.finish().status, -9)
+            softhca.wait_for(lambda: self.fired(fab) == [1, 0], 'the rules')
+
+    def test_stop_and_go_on(self):
+        with softhca.Fabric() as fab:
+            self.inject(fab, 'process[comm=calls]:stop=500ms:after=ibv_alloc_mw')
+            p = fab.start(os.path.join(HERE, 'calls'))
+            softhca.wait_for(lambda: p.ended() or set(softhca.thread_states(p.proc.pid)) == {'T'}, 'the process to stop')
+            self.assertFalse(p.ended())
+            self.assertNotIn('ibv_alloc_mw:', p.said())
+            self.assertEqual(set(results(p.finish().out).values()), {'ok'})
+
+    def test_a_stopped_process_goes_on_when_the_fabric_ends(self):
+        with softhca.Fabric() as fab:
+            self.inject(fab, 'process[comm=calls]:stop=60m:after=ibv_alloc_mw')
+            p = fab.start(os.path.join(HERE, 'calls'))
+            softhca.wait_for(lambda: p.ended() or set(softhca.thread_states(p.proc.pid)) == {'T'}, 'the process to stop')
+        p.finish()
+
+    def events(self, rules, want, *options):
+        """What ibv_asyncwatch sees of each rule, in order."""
+        with softhca.Fabric(*options) as fab:
+            watch = fab.start('ibv_asyncwatch')
+            watch.wait_said('async event FD')
+            for rule, event in zip(rules, want):
+                self.inject(fab, rule)
+                watch.wait_said(event)
+            said = watch.said()
+            watch.kill()
+            self.assertEqual(self.fired(fab), [1] * len(rules))
+            return fab.run('sh', '-c', 'cd /sys/class/infiniband/mlx5_0/ports/1; cat state lid pkeys/3').out, said
+
+    def test_ports(self):
+        now, _ = self.events(['port:down:at=0s', 'port[dev=mlx5_0,port=1]:up:at=0s', 'port:pkey[3]=0x8123:at=0s',
+                              'port[host=h1]:lid=0x77:at=0s', 'port:reregister:at=0s'],
+                             ['PORT_ERR', 'PORT_ACTIVE', 'PKEY_CHANGE', 'LID_CHANGE', 'CLIENT_REREGISTER'])
+        self.assertEqual(now, '4: ACTIVE\n0x77\n0x8123\n')
+
+    def test_flap(self):
+        _, said = self.events(['port:flap=100ms:at=0s'], ['PORT_ACTIVE'])
+        self.assertLess(said.index('PORT_ERR'), said.index('PORT_ACTIVE'))
+
+    def test_ethernet_ports(self):
+        _, said = self.events(['port:flap=100ms:at=0s'], ['PORT_ACTIVE'], '--link', 'eth')
+        self.assertLess(said.index('PORT_ERR'), said.index('PORT_ACTIVE'))
+
+    def test_a_port_flaps_after_an_event(self):
+        r = run('run', '--inject', 'port:down:after=ibv_query_qp', '--', 'sh', '-c',
+                f'{HERE}/calls >/dev/null; until grep -q DOWN /sys/class/infiniband/mlx5_0/ports/1/state; do sleep 0.01; done')
+        self.assertEqual(r.status, 0, r)
+        self.assertIn('softhca: inject: fired 1 x: port:down:after=ibv_query_qp\n', r.out)
+
+    def test_no_such_port(self):
+        r = run('run', '--inject', 'port[port=2]:down:at=0s', '--', 'ibv_devinfo')
+        self.assertEqual(r.status, 4, r)
+        self.assertIn('never fired: port[port=2]:down:at=0s', r.out)
+
+
 class Words(softhca.Case):
     """Who is meant, the seed, what is said, and the exit status."""
 
@@ -174,7 +265,7 @@ class Living(softhca.Case):
             self.assertEqual(inject('remove', '2').status, 0)
             self.assertEqual(results(fab.run(calls).out)['ibv_alloc_mw'], 'ok')
             for args, text in ((('remove', '2'), 'there is no rule 2'), (('remove', 'x'), "'x' is not a rule's number"),
-                               (('add', 'fw'), 'what happens is missing'), (('add',), 'add wants a rule'), (('nothing',), 'add, list or remove')):
+                               (('add', 'fw'), 'the effect is missing'), (('add',), 'add wants a rule'), (('nothing',), 'add, list or remove')):
                 r = inject(*args)
                 self.assertEqual(r.status, 2)
                 self.assertIn(text, r.out)
