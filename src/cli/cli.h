@@ -17,6 +17,7 @@
 enum {
 	CLI_UNKNOWN = 1,      /* softhca explain, decode: the subject is unknown */
 	CLI_NO_TRAFFIC = 3,   /* run --require-traffic: the command has not used the adapters */
+	CLI_UNUSED = 4,       /* run --inject: a rule has never fired */
 	CLI_TIMED_OUT = 124,  /* as timeout(1) */
 	CLI_CANNOT_RUN = 126, /* as env(1): the command was found but cannot be run */
 	CLI_NOT_FOUND = 127,  /* it was not found */
@@ -41,6 +42,7 @@ enum { /* bits of the commands, for the rows of the options that they accept */
        CLI_TOP = 1 << 13,
        CLI_WORLD = 1 << 14,
        CLI_WORLDS = 1 << 15, /* world --all */
+       CLI_INJECT = 1 << 16,
 };
 
 enum { /* bits of cli_options.given: the subjects of the options that were given */
@@ -121,6 +123,8 @@ struct cli_options {
 	uint32_t jobs; /* 0: as many as there are processors */
 	const char *only, *json_file, *junit_file;
 	bool verbose;
+	bool seed_given;
+	bool unused_ok; /* run: rules of --inject that never fire are no failure */
 	struct cli_passed passed[CLI_PASSED]; /* options that are run's, too */
 	uint32_t npassed;
 	/* the remaining arguments: [NAME] or CMD ARGS... */
@@ -175,6 +179,7 @@ int cli_trace(struct cli_options *o);
 int cli_top(struct cli_options *o);
 int cli_world(struct cli_options *o);
 int cli_worlds(struct cli_options *o);
+int cli_inject(struct cli_options *o);
 int cli_explain(struct cli_options *o);
 int cli_decode(struct cli_options *o);
 
@@ -184,6 +189,18 @@ int topo_set_hosts(struct cli_options *o, const char *arg);
 
 /* Adds the addresses of an --ip. 0; PROG_FAILED after a message. */
 int ip_add(struct fab_options *fab, const char *verb, const char *arg);
+
+/* Adds rules of --inject and --inject-file. 0; PROG_FAILED after messages. */
+int inject_option(struct cli_options *o, const char *rule);
+int inject_file(struct cli_options *o, const char *path);
+/* Chooses a seed for the rules, if none is given. */
+void inject_prepare(struct cli_options *o);
+struct json_object;
+/*
+ * At the end of a command: says how often each rule has fired. CLI_UNUSED: one never did, and the
+ * command ended well; else 0. Releases `faults`, a status's.
+ */
+int inject_end(const struct cli_options *o, struct json_object *faults, bool well);
 
 /* Adds an argument of -e. 0; PROG_FAILED after a message. */
 int trace_expr_add(struct trace_expr *e, const char *verb, const char *option, const char *arg);

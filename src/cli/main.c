@@ -47,6 +47,8 @@ static const struct cli_verb verbs[] = {
 	 "Show fabrics: hosts, adapters, ports, processes, objects.", 0, 1, false, cli_status},
 	{CLI_TOP, "top", "[NAME]", "Watch a fabric: rates of ports and queue pairs, errors.", 0, 1,
 	 false, cli_top},
+	{CLI_INJECT, "inject", "[FABRIC] add RULE...|list|remove N...",
+	 "Change the faults that a fabric has on purpose.", 1, INT_MAX, true, cli_inject},
 	{CLI_WORLD, "world", "[WORLD...]", "List the hosts that programs fail on, for run --world.",
 	 0, INT_MAX, true, cli_world},
 	{CLI_WORLDS, "world", "--all -- CMD [ARG...]",

@@ -36,6 +36,7 @@ static const struct word cryptos[] = {{"plaintext", HW_CRYPTO_PLAINTEXT},
 				      {"wrapped", HW_CRYPTO_WRAPPED},
 				      {"none", HW_CRYPTO_NONE},
 				      {NULL, 0}};
+static const struct word unused[] = {{"ok", true}, {"fail", false}, {NULL, 0}};
 static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0}};
 
 static const struct word trace_sorts[] = {
@@ -139,6 +140,16 @@ static int store_value(struct parse *p, const struct opt_row *row, const char *a
 	return 0;
 }
 
+static int store_unused(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	const struct word *w = word_find(p, row, arg);
+
+	if (!w)
+		return PROG_FAILED;
+	p->o->unused_ok = w->value;
+	return 0;
+}
+
 static int store_fabric(struct parse *p, const struct opt_row *row, const char *arg)
 {
 	if (!runtime_name_ok(arg))
@@ -185,6 +196,27 @@ static int store_ip(struct parse *p, const struct opt_row *row, const char *arg)
 static int store_world(struct parse *p, const struct opt_row *row, const char *arg)
 {
 	return world_option(p->o, arg);
+}
+
+static int store_inject(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	return inject_option(p->o, arg);
+}
+
+static int store_inject_file(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	return inject_file(p->o, arg);
+}
+
+static int store_seed(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	const char *end;
+
+	p->o->seed_given = true;
+	p->o->fab.fault_seed = num_decimal(arg, &end);
+	if (end == arg || *end)
+		return prog_fail("%s: --%s: '%s' is not a number", p->verb->name, row->name, arg);
+	return 0;
 }
 
 static int store_uids(struct parse *p, const struct opt_row *row, const char *arg)
@@ -247,7 +279,7 @@ static int store_help(struct parse *p, const struct opt_row *row, const char *ar
 #define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP) /* commands that run a program */
 #define CLI_RUNS (CLI_COMMANDS | CLI_WORLDS)
 #define CLI_MAKERS (CLI_RUNS | CLI_UP)
-#define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK | CLI_IP)
+#define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK | CLI_IP | CLI_INJECT)
 
 static const struct opt_row rows[] = {
 	{CLI_MAKERS, "hosts", 0, "N", "number of hosts, named h1 to hN (1)",
@@ -277,6 +309,16 @@ static const struct opt_row rows[] = {
 	{CLI_MAKERS, "world", 0, "WORLD,...",
 	 "hosts and adapters that differ from the usual ones (softhca world lists how)",
 	 .store = store_world, .given = CLI_SHAPE},
+	{CLI_MAKERS, "inject", 0, "RULE",
+	 "a fault on purpose: WHERE[KEY=VALUE,...]:WHAT[=VALUE][:WHEN]", .store = store_inject,
+	 .given = CLI_SHAPE},
+	{CLI_MAKERS, "inject-file", 0, "FILE", "rules of faults, one on each line",
+	 .store = store_inject_file, .given = CLI_SHAPE},
+	{CLI_MAKERS, "seed", 0, "N", "seed of rules with p= (printed at the end)",
+	 .store = store_seed, .given = CLI_SHAPE},
+	{CLI_COMMANDS, "inject-unused", 0, "ok|fail",
+	 "a rule that never fires is a failure, with exit status 4, or not (fail)",
+	 .store = store_unused, .words = unused},
 	{CLI_MAKERS, "mtu", 0, "OCTETS", "MTU of Ethernet interfaces, 1280 to 9978 (1500)",
 	 NUMBER(fab.if_mtu, FAB_ETH_MTU_MIN, FAB_ETH_MTU_MAX), .given = CLI_SHAPE},
 	{CLI_MAKERS, "ip", 0, "HOST=ADDR,...",
@@ -340,8 +382,9 @@ static const struct opt_row rows[] = {
 	 TEXT(pair)},
 	{CLI_RUN, "report", 0, "FILE", "write how the command has ended, and why, as JSON",
 	 TEXT(report)},
-	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS | CLI_LIST | CLI_TOP | CLI_WORLD, "json",
-	 'j', NULL, "write JSON", FLAG(json)},
+	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS | CLI_LIST | CLI_TOP | CLI_WORLD |
+		 CLI_INJECT,
+	 "json", 'j', NULL, "write JSON", FLAG(json)},
 	{CLI_EXPLAIN, "list", 0, NULL, "list all names that it knows", FLAG(list)},
 	{CLI_DECODE, "in", 0, NULL, "decode the input of a command", KIND(HEX_INPUT)},
 	{CLI_DECODE, "out", 0, "COMMAND", "decode the output of this command", KIND(HEX_OUTPUT),
@@ -369,7 +412,8 @@ static const struct opt_row rows[] = {
 	{CLI_PCAP, "live", 0, NULL, "write packets at once; without -o to standard output",
 	 FLAG(live)},
 	{CLI_TRACE, "topics", 'e', "TOPIC,...",
-	 "topics to trace: uverbs, fw, doorbell, cqe, event, cm (these), mad, mem, shim, link, "
+	 "topics to trace: uverbs, fw, doorbell, cqe, event, cm, inject (these), mad, mem, shim, "
+	 "link, "
 	 "all, "
 	 "or !TOPIC,... for all others; cmd=NAME,... or cmd=!NAME,... for commands and methods",
 	 .store = store_topics},

@@ -42,8 +42,9 @@ struct run {
 	int netns; /* the host's network namespace; -1: none */
 	struct command c;
 	bool timed_out;
-	struct pair hung;          /* the ends at that time */
-	struct json_object *stood; /* where it was then; NULL: nobody asks */
+	struct pair hung;           /* the ends at that time */
+	struct json_object *stood;  /* where it was then; NULL: nobody asks */
+	struct json_object *faults; /* what rules of --inject have done */
 };
 
 static void run_on_signal(struct sup *sup, struct sup_source *src, uint32_t events)
@@ -201,6 +202,7 @@ static int conclude(const struct run *run, const struct child_state *st, struct 
 	}
 	if (run->o->summary || run->o->require_traffic)
 		r = use_end(run->o, well, before, after) ?: r;
+	r = inject_end(run->o, run->faults, well && !r) ?: r;
 	if (run->timed_out)
 		return CLI_TIMED_OUT;
 	return well ? r : command_end_like(run->c.status, st);
@@ -268,6 +270,7 @@ static int run_private(struct cli_options *o)
 	r = topo_prepare(o, &topo);
 	if (r)
 		return r;
+	inject_prepare(o);
 	host = pick_host(o, &topo);
 	r = host ? runtime_open(&rt, true) : PROG_FAILED;
 	if (r) {
@@ -307,6 +310,7 @@ static int run_private(struct cli_options *o)
 			after = use_of_sup(&sup);
 		if (o->trace && !(o->watch.options & LOG_COUNTED))
 			trace_left(&sup.seg);
+		run.faults = sup_faults_show(&sup);
 	}
 	if (capture_end(&capture) && !r)
 		r = PROG_FAILED;

@@ -17,7 +17,8 @@
 #include "uverbs/uverbs.h"
 #include "wire/prm/opcodes.h"
 
-#define DEFAULT_TOPICS (LOG_UVERBS | LOG_FW | LOG_DOORBELL | LOG_CQE | LOG_EVENT | LOG_CM)
+#define DEFAULT_TOPICS \
+	(LOG_UVERBS | LOG_FW | LOG_DOORBELL | LOG_CQE | LOG_EVENT | LOG_CM | LOG_INJECT)
 #define NAME_MAX_LEN 96
 
 /* ---- names of commands */

@@ -6,6 +6,7 @@
  */
 #include "fw/priv.h"
 #include "fabric/fabric.h"
+#include "fault/fault.h"
 #include "fw/for_tests.h"
 
 #include <errno.h>
@@ -130,6 +131,35 @@ static enum fw_r run_locked(struct fw_call *k)
 	return r;
 }
 
+/* A rule of --inject answers instead of the handler. */
+static __attribute__((noinline)) enum fw_r exec_fault(struct fw_call *k, uint16_t opcode,
+						      struct fw_refusal *f)
+{
+	const struct fault_moment m = {.at = HW_AT_FW,
+				       .id = opcode,
+				       .end = {{k->s->self, k->c->hca, 0}, {SEG_NONE, SEG_NONE, 0}},
+				       .qpn = SEG_NONE};
+	struct hw_fault_effect e;
+	uint64_t status, syndrome = 0;
+
+	if (!fault_hit(k->s, &m, &e) || !fault_does(&e, FAULT_STATUS, &status))
+		return FW_R_NONE;
+	fault_does(&e, FAULT_SYNDROME, &syndrome);
+	*f = (struct fw_refusal){.status = (uint8_t)status,
+				 .syndrome = (uint32_t)syndrome,
+				 .field = "cmd_in",
+				 .reason = "a rule of --inject",
+				 .allowed = "the same without it"};
+	k->fault = f;
+	return FW_R_FAULT;
+}
+
+/* What is said to the program of a result that is neither FW_R_NONE nor FW_R_ERRNO. */
+static const struct fw_refusal *refusal_of(const struct fw_call *k, enum fw_r r)
+{
+	return r == FW_R_FAULT ? k->fault : fw_refusal(r);
+}
+
 static enum fw_r exec_run(struct fw_call *k)
 {
 	return k->cmd->flags & FW_C_LOCK ? run_locked(k) : k->cmd->handler(k);
@@ -175,7 +205,7 @@ static __attribute__((noinline)) void tell_refused(const struct fw_call *k, uint
 static void count_use(const struct fw_call *k, enum fw_r r)
 {
 	struct hw_use *u = k->c->file == SEG_NONE ? NULL : hw_use(k->s, k->c->hca);
-	const struct fw_refusal *f = r == FW_R_NONE || r == FW_R_ERRNO ? NULL : fw_refusal(r);
+	const struct fw_refusal *f = r == FW_R_NONE || r == FW_R_ERRNO ? NULL : refusal_of(k, r);
 
 	if (!u)
 		return;
@@ -195,6 +225,7 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 		.c = c, .s = c->seg, .in = in, .inlen = inlen, .out = out, .outlen = outlen};
 	uint16_t opcode;
 	uint64_t since = TRACE_ON(LOG_FW) ? clock_now_ns() : 0;
+	struct fw_refusal fault;
 	int32_t bit = -1;
 	enum fw_r r;
 
@@ -214,10 +245,12 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 		r = FW_R_OPCODE;
 	else
 		r = check_common(&k, inlen, outlen, &bit);
+	if (r == FW_R_NONE && fault_waits(k.s, HW_AT_FW) && c->file != SEG_NONE)
+		r = exec_fault(&k, opcode, &fault);
 	if (r == FW_R_NONE)
 		r = outlen < k.cmd->out->bytes ? run_cut(&k, outlen) : exec_run(&k);
 	if (r != FW_R_NONE && r != FW_R_ERRNO) {
-		const struct fw_refusal *f = fw_refusal(r);
+		const struct fw_refusal *f = refusal_of(&k, r);
 
 		memset(out, 0, outlen);
 		LAYOUT_SET(cmd_out, out, status, f->status);

@@ -43,6 +43,7 @@ enum fw_r {
 	FW_R_NONE,
 	FW_REFUSALS(FW_R_ENUM) FW_R_COUNT,
 	FW_R_ERRNO = FW_R_COUNT, /* no refusal: a failure of our own, in fw_call.err */
+	FW_R_FAULT,              /* a rule of --inject: fw_call.fault */
 };
 const struct fw_refusal *fw_refusal(enum fw_r r);
 
@@ -61,6 +62,7 @@ struct fw_call {
 	uint32_t obj;   /* for the trace: number of the object made or found */
 	int err;        /* with FW_R_ERRNO: -errno */
 	uint64_t rest;  /* for the trace: the bytes that must follow the layout of the input */
+	const struct fw_refusal *fault; /* with FW_R_FAULT */
 };
 
 /*

@@ -227,6 +227,7 @@ void fw_trace(const struct fw_call *k, uint16_t opcode, uint32_t inlen, uint32_t
 		: r.json              ? "refused"
 				      : "");
 	if (result != FW_R_NONE && result != FW_R_ERRNO)
-		rec_refusal(&r, k, fw_refusal(result), inlen, outlen, reserved_bit);
+		rec_refusal(&r, k, result == FW_R_FAULT ? k->fault : fw_refusal(result), inlen,
+			    outlen, reserved_bit);
 	rec_end(&r);
 }

@@ -158,6 +158,8 @@ struct fab_ctr_base { /* SEG_T_CTRBASE; never claimed */
 /* State of the whole subnet. */
 struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	uint32_t gen, flags;
+	uint64_t born;        /* clock_now_ns() at the fabric's start */
+	uint64_t fault_seed;  /* of what rules of faults draw (fault.h) */
 	struct seg_lock lock; /* the built-in SM's lock */
 	/* may a port's `owed` be set? */
 	_Atomic uint32_t ports_owed;

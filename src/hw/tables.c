@@ -8,6 +8,7 @@
 #include "hw/evq.h"
 #include "hw/evsub.h"
 #include "hw/fab.h"
+#include "hw/fault.h"
 #include "hw/hca.h"
 #include "hw/mad.h"
 #include "hw/mcg.h"

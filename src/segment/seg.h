@@ -82,6 +82,7 @@ struct seg_elem_128 {
 	T(MCGRP, fab_mcgrp, FAB_MLIDS + 1, 1) /* multicast groups of the built-in SA (fab.h) */  \
 	T(MCMEM, fab_mcmem, 128 * K, 1)       /* members of multicast groups */                  \
 	T(SAREC, fab_sarec, 32 * K, 1)        /* SA records that clients store */                \
+	T(FAULT, hw_fault, HW_FAULTS + 1, 1)  /* rules of --inject (fault.h) */                  \
 	T(MCGTAG, hw_mcg_tags, 4 * K, 0)      /* for searches of SEG_T_MCG; never claimed */     \
 	T(MEMBANK, hw_membank, HW_MEMIC_BANKS + 1, 1)        /* adapters with device memory */   \
 	T(MEMBYTES, hw_membank_bytes, HW_MEMIC_BANKS + 1, 1) /* same index; never claimed */     \
@@ -151,6 +152,7 @@ struct seg_hdr {
 	_Atomic uint32_t down;     /* 1: the supervisor is going away */
 	_Atomic uint32_t capture;  /* a capture runs: packets are added to it (cap.h) */
 	_Atomic uint32_t adopting; /* 1: memory of a process may be adopted, or was (adopt.h) */
+	_Atomic uint32_t faults;   /* bits of enum hw_moment: rules wait for it (fault.h) */
 	/*
 	 * Incremented when a key or QP is revoked from the threads that use it (engine/keys/running.c).
 	 */

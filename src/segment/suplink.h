@@ -68,6 +68,9 @@ enum link_op {
 	/* {hca: SEG_T_HCA index} -> fd: a pipe for writes of its node_desc; {arg: 1}: store what
 	   such pipes hold */
 	LINK_STORE,
+	/* {arg: 0}, behind it a rule with its 0: add it -> {arg: its number}; {arg: a number}:
+	   remove that rule. For `softhca inject` */
+	LINK_FAULT,
 };
 
 /* Bits of a status request: which hosts are shown. 0: all. */

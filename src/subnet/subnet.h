@@ -45,6 +45,9 @@ struct fab_options {
 	bool netns; /* for the supervisor: a network namespace for each host */
 	/* for the supervisor: other users whose processes may use the fabric */
 	uint32_t allow_uid[FAB_ALLOW_UIDS], nallow_uids;
+	struct hw_fault *faults; /* for the supervisor: rules of --inject */
+	uint32_t nfaults;
+	uint64_t fault_seed;
 	struct fab_sm_kept *kept; /* of the built-in SM's first sweep; may be NULL */
 };
 

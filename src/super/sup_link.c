@@ -350,7 +350,7 @@ static int (*const handlers[])(struct sup *, struct sup_link *, struct sup_reque
 	[LINK_TOPO] = do_topo,       [LINK_CONSOLE] = do_console,   [LINK_SWEEP] = do_sweep,
 	[LINK_SEGMENT] = do_segment, [LINK_RDMA_CM] = sup_cm_write, [LINK_GMP] = sup_cm_gmp,
 	[LINK_CM_IDS] = sup_cm_ids,  [LINK_BELL] = sup_slot_bell,   [LINK_ADDR] = sup_addr,
-	[LINK_STORE] = sup_store,
+	[LINK_STORE] = sup_store,    [LINK_FAULT] = sup_fault,
 };
 
 /* ---- messages ---- */
@@ -362,7 +362,7 @@ union control {
 
 static bool has_more(uint32_t op)
 {
-	return op == LINK_RDMA_CM || op == LINK_GMP || op == LINK_ADDR;
+	return op == LINK_RDMA_CM || op == LINK_GMP || op == LINK_ADDR || op == LINK_FAULT;
 }
 
 /*

@@ -291,6 +291,7 @@ int sup_status_fd(struct sup *sup, const struct link_msg *m)
 	add_num(o, "supervisor", (uint64_t)getpid());
 	json_object_object_add(o, "private", json_object_new_boolean(sup->embedded));
 	json_object_object_add(o, "worlds", show_worlds(sup));
+	json_object_object_add(o, "faults", sup_faults_show(sup));
 	json_object_object_add(o, "subnet", show_subnet(sup));
 	json_object_object_add(o, "hosts", show_hosts(sup, m->arg, host));
 	json_object_object_add(o, "objects", show_objects(sup));

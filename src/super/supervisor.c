@@ -99,6 +99,7 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 			    .mads_at = UINT64_MAX,
 			    .cm_at = UINT64_MAX,
 			    .world_at = UINT64_MAX,
+			    .faults_at = 0,
 			    .trim_at = UINT64_MAX};
 	snprintf(sup->name, sizeof(sup->name), "%s", name);
 	r = make_segment(sup, topo);
@@ -139,6 +140,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 	if (!r)
 		sup_world_start(sup);
 	if (!r)
+		r = sup_faults_init(sup);
+	if (!r)
 		r = sup_listen(sup);
 	return r < 0 ? prog_fail("cannot make the fabric's files in %s: %s", sup->seg.dir,
 				 prog_why(-r))
@@ -172,6 +175,7 @@ void sup_finish(struct sup *sup)
 {
 	if (sup->seg.hdr)
 		tell_gone(sup);
+	sup_faults_free(sup);
 	for (struct sup_link *l = sup->links; l; l = l->next)
 		sup_link_close(sup, l);
 	sup_work_finish(sup);
@@ -275,10 +279,10 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 {
 	struct epoll_event e[32];
 	uint64_t mads = sup->sending ? UINT64_MAX : sup->mads_at;
-	uint64_t at =
-		earliest(earliest(earliest(deadline, sup->zombies_at), mads),
-			 earliest(earliest(sup->probe_at, sup->counters_at),
-				  earliest(earliest(sup->cm_at, sup->world_at), sup->trim_at)));
+	uint64_t at = earliest(earliest(earliest(deadline, sup->zombies_at), mads),
+			       earliest(earliest(sup->probe_at, sup->counters_at),
+					earliest(earliest(sup->cm_at, sup->world_at),
+						 earliest(sup->trim_at, sup->faults_at))));
 	uint64_t now = clock_now_ns();
 	int timeout = -1, n;
 
@@ -297,6 +301,7 @@ int sup_turn(struct sup *sup, uint64_t deadline)
 			src->ready(sup, src, e[i].events);
 	}
 	sup->cm_at = sup_cm_run(sup);
+	sup->faults_at = sup_faults_run(sup);
 	sup_slots_wake(sup);
 	sup_links_free(sup);
 	sup_sweep(sup);

@@ -143,6 +143,8 @@ struct sup {
 	uint64_t zombies_gap;
 	uint64_t world_at, late_at, change_at; /* sup_world_run() */
 	uint32_t changes;
+	struct sup_later *later; /* second halves of acts (sup_fault.c) */
+	uint64_t faults_at;
 	uint64_t cm_at;   /* the connection managers' next deadline */
 	uint64_t mads_at; /* when the next MAD of a dead process times out */
 	struct sup_work work;
@@ -240,6 +242,19 @@ int sup_addresses(struct sup *sup, const struct topo *t);
 /* Gives or takes an address, also of the interface in a network namespace. */
 int sup_change_address(struct sup *sup, uint32_t host, uint32_t at, const struct link_addr *a,
 		       bool add);
+/* ---- faults on purpose (sup_fault.c) */
+int sup_faults_init(struct sup *sup);
+int sup_fault(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p);
+/*
+ * Does what rules of processes and ports are due for; called in each turn of the loop. Returns when
+ * the next one is due.
+ */
+uint64_t sup_faults_run(struct sup *sup);
+/* Processes that a rule has stopped go on. */
+void sup_faults_free(struct sup *sup);
+/* A JSON array of the rules. */
+struct json_object *sup_faults_show(struct sup *sup);
+
 /* ---- what worlds change while the fabric is up (sup_world.c) */
 void sup_world_start(struct sup *sup);
 void sup_world_run(struct sup *sup, uint64_t now);

@@ -3,6 +3,7 @@
  * Owns a program's side of /dev/infiniband/rdma_cm: follows the pointers of a command, sends it to
  * the supervisor, and waits for events. What commands mean is src/cma.
  */
+#include "fault/fault.h"
 #include "ucma/ucma.h"
 
 #include <assert.h>
@@ -268,6 +269,14 @@ static bool nonblocking(const struct ucma_file *f)
 	return flags >= 0 && (flags & O_NONBLOCK);
 }
 
+/* The error that a rule of --inject gives this command. */
+static int injected(struct seg *s, const struct request *q)
+{
+	const struct ucma_row *row = fault_waits(s, HW_AT_CM_CALL) ? row_of_whole(q) : NULL;
+
+	return row ? fault_call(s, HW_AT_CM_CALL, row->name, SEG_NONE) : 0;
+}
+
 enum ucma_next ucma_try(const struct ucma_file *f, const void *buf, size_t count, ssize_t *ret,
 			struct ucma_wait *w)
 {
@@ -284,6 +293,11 @@ enum ucma_next ucma_try(const struct ucma_file *f, const void *buf, size_t count
 		return UCMA_DONE;
 	*w = (struct ucma_wait){.q = q, .seen = atomic_load(&q->wake)};
 	at = fill(&req, f->file, buf, count);
+	r = injected(f->s, &req);
+	if (r) {
+		*ret = end(&req, count, at, r, out, 0);
+		return UCMA_DONE;
+	}
 	n = known(f, &req, out, sizeof(out));
 	if (!n) {
 		if (!wants_event(&req))

@@ -46,7 +46,7 @@ static const struct {
 } topics[] = {
 	{"uverbs", LOG_UVERBS}, {"fw", LOG_FW},   {"doorbell", LOG_DOORBELL}, {"cqe", LOG_CQE},
 	{"event", LOG_EVENT},   {"mem", LOG_MEM}, {"shim", LOG_SHIM},         {"link", LOG_LINK},
-	{"mad", LOG_MAD},       {"cm", LOG_CM},   {"all", ~(uint32_t)0},
+	{"mad", LOG_MAD},       {"cm", LOG_CM},   {"inject", LOG_INJECT},     {"all", ~(uint32_t)0},
 };
 
 const char *log_topic_name(uint32_t topic)

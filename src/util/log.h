@@ -54,6 +54,7 @@ enum log_topic {
 	LOG_LINK = 1 << 7,     /* states of ports; the supervisor's socket */
 	LOG_MAD = 1 << 8,      /* MADs, decoded */
 	LOG_CM = 1 << 9,       /* commands and events of rdma_cm */
+	LOG_INJECT = 1 << 10,  /* rules of --inject that fire */
 	/* always on: our own failures that cannot be reported to the program */
 	LOG_ERROR = 1 << 30,
 };

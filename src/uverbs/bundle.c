@@ -4,6 +4,22 @@
  * call, and guarded copies from and to the program. Has the accessors of driver.h.
  */
 #include "uverbs/priv.h"
+#include "fault/fault.h"
+#include "util/fmt.h"
+
+int uv_injected(struct uv_bundle *b, const char *object, const char *name)
+{
+	struct seg *s = b->file->seg;
+	char text[96];
+	int r;
+
+	if (!fault_waits(s, HW_AT_CALL))
+		return 0;
+	fmt(text, sizeof(text), "%s%s%s", object ? uv_short_name(object) : "", object ? "." : "",
+	    uv_short_name(name));
+	r = fault_call(s, HW_AT_CALL, text, b->file->hca);
+	return r ? uv_why(b, r, "--inject") : 0;
+}
 
 /* As access_ok(): addresses beyond the user's range are not even tried. */
 bool uv_user_range(uint64_t uaddr, size_t len)

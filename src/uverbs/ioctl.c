@@ -213,8 +213,10 @@ static int fill_udata(struct uv_bundle *b)
 static int run_handler(struct uv_bundle *b)
 {
 	const struct uv_method *m = b->method;
-	int r;
+	int r = m->def->runs_command ? 0 : uv_injected(b, m->object_name, m->def->name);
 
+	if (r)
+		return r;
 	if (m->destroy >= 0) {
 		r = uv_destroy(b, b->attrs[m->destroy].obj);
 		if (r)

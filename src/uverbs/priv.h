@@ -306,6 +306,8 @@ int uv_request_part(struct uv_bundle *b, size_t at, void *dst, size_t len);
 int uv_request_end(struct uv_bundle *b, size_t at);
 int uv_response(struct uv_bundle *b, const void *resp, size_t len);
 uint32_t uv_response_length(const struct uv_bundle *b, size_t len);
+/* The error that a rule of --inject gives this method (with its object) or command now; else 0. */
+int uv_injected(struct uv_bundle *b, const char *object, const char *name);
 /* Can the range be user memory at all? */
 bool uv_user_range(uint64_t uaddr, size_t len);
 bool uv_user_cleared(uint64_t uaddr, size_t len);

@@ -188,9 +188,12 @@ const struct uv_cmd *uv_cmd_find(const struct uv_file *f, uint32_t command, int 
 
 static int run_command(struct uv_bundle *b)
 {
+	int r;
+
 	if (seg_down(b->file->seg) && !b->cmd->destroys)
 		return -EIO;
-	return b->cmd->handler(b);
+	r = uv_injected(b, NULL, b->cmd->name);
+	return r ? r : b->cmd->handler(b);
 }
 
 int uv_cmd_invoke_write(struct uv_bundle *b)

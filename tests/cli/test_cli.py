@@ -444,7 +444,7 @@ class Options(Cli):
     def test_output_that_does_not_arrive_is_a_failure(self):
         self.up()
         log = os.path.join(TOP, 'tests', 'logs', 'nccl-905.txt')
-        prints = {'explain': ['0x81'], 'decode': [log], 'up': [], 'topo': ['ring:3'], 'list': [], 'world': [],
+        prints = {'explain': ['0x81'], 'decode': [log], 'up': [], 'topo': ['ring:3'], 'list': [], 'world': [], 'inject': ['lab', 'add', 'ibv_alloc_pd:error=EIO'],
                   'console': ['--fabric', 'lab'], 'status': ['lab'], 'top': ['-b', '-n', '2', '-d', '0.1', 'lab'],
                   'pcap': ['--fabric', 'lab', '-o', '-', '--', 'true']}
         silent = {'run', 'trace', 'down', 'link', 'ip'}

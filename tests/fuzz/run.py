@@ -25,6 +25,7 @@ SEEDS = {
     'write': ['fuzz_seeds_rows', '{}.other', '{}'],
     'wqe': ['fuzz_seeds_wqe', '{}'],
     'topo': ['fuzz_seeds_topo', '{}'],
+    'fault': ['/usr/bin/python3', os.path.join(HERE, 'seeds_fault.py'), '{}'],
     'umad': ['fuzz_seeds_umad', '{}'],
     'rmpp': ['fuzz_seeds_umad', '{}', 'rmpp'],
     'sa': ['fuzz_seeds_umad', '{}'],
@@ -35,7 +36,7 @@ SEEDS = {
 }
 # How many inputs it runs without a time: the kept corpus and the seeds, which reach what minutes have found, and a few
 # changed ones. A busy machine runs as many.
-RUNS = {'fw': 2000, 'devx': 150, 'ioctl': 375, 'write': 440, 'wqe': 1000, 'topo': 9000,
+RUNS = {'fw': 2000, 'devx': 150, 'ioctl': 375, 'write': 440, 'wqe': 1000, 'topo': 9000, 'fault': 20000,
         'umad': 2500, 'rmpp': 160, 'sa': 625, 'sma': 2500, 'ucma': 1500, 'netlink': 1250,
         'decode': 310}
 MAX_LEN = 4096

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Owns the decision whether a rule fires. In the preloaded library, so it allocates nothing. */
+#include "fault/rows.h"
+#include "fabric/fabric.h"
+#include "hw/hca.h"
+#include "segment/proc.h"
+#include "segment/suplink.h"
+#include "util/bits.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/sys.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+/* ---- does a moment fit? */
+
+static bool end_fits(const struct seg *s, const struct hw_fault_sel *sel, const struct fault_end *e)
+{
+	const struct seg_proc *p = e->proc == SEG_NONE ? NULL : seg_proc(s, e->proc);
+	const struct hw_hca *hca = e->hca == SEG_NONE ? NULL : hw_hca(s, e->hca);
+	const struct hw_host *host;
+	char name[FAB_HCA_NAME];
+
+	if (sel->have & 1u << HW_FK_PID && !(p && p->pid == sel->pid))
+		return false;
+	if (sel->have & 1u << HW_FK_COMM && !(p && !strncmp(p->comm, sel->comm, sizeof(p->comm))))
+		return false;
+	if (sel->have & 1u << HW_FK_DEV && !(hca && !strcmp(fab_hca_name(s, hca, name), sel->dev)))
+		return false;
+	if (sel->have & 1u << HW_FK_PORT && e->port != sel->port)
+		return false;
+	if (!(sel->have & 1u << HW_FK_HOST))
+		return true;
+	host = p || hca ? seg_live(s, SEG_T_HOST, p ? p->host : hca->host) : NULL;
+	return host && !strcmp(host->name, sel->host);
+}
+
+bool fault_is_of(const struct seg *s, const struct hw_fault *f, const struct fault_end *e)
+{
+	return end_fits(s, &f->sel, e);
+}
+
+/* Is `name` one of the words of this list? */
+static bool listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += len)
+		if ((at == list || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+			return true;
+	return false;
+}
+
+static bool id_fits(const struct hw_fault_sel *sel, const struct fault_moment *m)
+{
+	if (!m->name)
+		return sel->id == UINT32_MAX || sel->id == m->id;
+	return listed(fault_wheres[sel->where].names[sel->id].calls, m->name);
+}
+
+static bool sel_fits(const struct seg *s, const struct hw_fault_sel *sel,
+		     const struct fault_moment *m)
+{
+	if (sel->moment != m->at || !id_fits(sel, m))
+		return false;
+	/* Keys name one end: all that are given must be of the same. */
+	for (size_t i = 0; i < ARRAY_SIZE(m->end); i++)
+		if ((!i || m->end[i].proc != SEG_NONE || m->end[i].hca != SEG_NONE) &&
+		    end_fits(s, sel, &m->end[i]))
+			return true;
+	return false;
+}
+
+/* ---- is it its turn? */
+
+static uint64_t whose(const struct seg *s, const struct hw_fault *f, const struct fault_moment *m)
+{
+	const struct seg_proc *p = m->end[0].proc == SEG_NONE ? NULL : seg_proc(s, m->end[0].proc);
+
+	switch (f->when.per) {
+	case HW_PER_HOST:
+		return p ? p->host : SEG_NONE;
+	case HW_PER_PROCESS:
+		return p ? (uint64_t)p->gen << 32 | m->end[0].proc : SEG_NONE;
+	case HW_PER_QP:
+		return m->qpn;
+	default:
+		return 0;
+	}
+}
+
+/* Counts the moment: its number, from 1. Without room for one more count the last ones share it. */
+static uint64_t number(const struct seg *s, struct hw_fault *f, const struct fault_moment *m)
+{
+	uint64_t key = whose(s, f, m) + 1, n = atomic_fetch_add(&f->seen, 1) + 1;
+
+	if (f->when.per == HW_PER_FABRIC)
+		return n;
+	for (uint32_t i = 0;; i++) {
+		uint64_t was = 0;
+
+		if (atomic_load(&f->own[i].key) == key || i == HW_FAULT_COUNTED - 1 ||
+		    atomic_compare_exchange_strong(&f->own[i].key, &was, key) || was == key)
+			return atomic_fetch_add(&f->own[i].seen, 1) + 1;
+	}
+}
+
+static bool drawn(const struct hw_fault *f, uint64_t n)
+{
+	return !f->when.of_2_32 || (bits_mix(f->seed + n) & UINT32_MAX) < f->when.of_2_32;
+}
+
+static bool in_time(const struct seg *s, const struct hw_fault *f)
+{
+	if (f->when.after.moment && atomic_load(&f->after_seen) < f->when.after_n)
+		return false;
+	if (f->when.before.moment && atomic_load(&f->before_seen) >= f->when.before_n)
+		return false;
+	return !f->when.until_ns || clock_now_ns() - fab_subnet(s)->born < f->when.until_ns;
+}
+
+/* Counts the moment, if it fits. `free`: no other rule fires at it. */
+static bool fires(const struct seg *s, struct hw_fault *f, const struct fault_moment *m, bool free)
+{
+	uint64_t n, fired;
+
+	if (!sel_fits(s, &f->sel, m) || !in_time(s, f))
+		return false;
+	n = number(s, f, m);
+	if (!free)
+		return false;
+	if (n < f->when.first || n > f->when.last || (n - f->when.first) % f->when.step ||
+	    !drawn(f, n))
+		return false;
+	fired = atomic_load(&f->fired);
+	do
+		if (f->when.budget && fired >= f->when.budget)
+			return false;
+	while (!atomic_compare_exchange_weak(&f->fired, &fired, fired + 1));
+	return true;
+}
+
+#define ACT_PATIENCE_NS (10 * NSEC_PER_SEC) /* for a supervisor that is stopped */
+
+/*
+ * The event of an act has come: the supervisor does it. A process that is meant goes no further
+ * until then. It gets its signal here; if it sent one to itself, that might come behind SIGCONT.
+ */
+static void act(struct seg *s, struct hw_fault *f, const struct fault_end *e)
+{
+	bool mine =
+		f->sel.moment == HW_ACT_PROCESS && e->proc != SEG_NONE && end_fits(s, &f->sel, e);
+	const struct seg_proc *p = mine ? seg_proc(s, e->proc) : NULL;
+	const struct timespec nap = {.tv_nsec = (long)NSEC_PER_MSEC / 10};
+	uint64_t end = clock_now_ns() + ACT_PATIENCE_NS;
+
+	if (p)
+		atomic_store(&f->whose, (uint64_t)p->gen << 32 | (e->proc + 1));
+	atomic_store(&f->due, 1);
+	link_sweep(s); /* its loop looks for what is due */
+	while (p && e->proc == s->self && !s->super && !atomic_load(&f->done) &&
+	       clock_now_ns() < end)
+		sys_raw(SYS_nanosleep, (long)&nap, 0, 0, 0, 0, 0);
+}
+
+bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e)
+{
+	bool hit = false;
+
+	seg_for_each_live (s, SEG_T_FAULT, i) {
+		struct hw_fault *f = hw_fault(s, i);
+		uint32_t gen = f ? f->gen : 0;
+
+		if (!f)
+			continue;
+		if (fires(s, f, m, !hit)) {
+			*e = f->does;
+			/* Unless it was just removed, and another one is there. */
+			hit = hw_fault(s, i) == f && f->gen == gen;
+			if (hit)
+				TRACE(LOG_INJECT, "fired: %s", f->text);
+		}
+		if (sel_fits(s, &f->when.after, m) &&
+		    atomic_fetch_add(&f->after_seen, 1) + 1 == f->when.after_n &&
+		    f->sel.moment >= HW_MOMENTS)
+			act(s, f, &m->end[0]);
+		if (sel_fits(s, &f->when.before, m))
+			atomic_fetch_add(&f->before_seen, 1);
+	}
+	return hit;
+}
+
+bool fault_does(const struct hw_fault_effect *e, enum fault_what w, uint64_t *value)
+{
+	for (uint32_t i = 0; i < e->n; i++)
+		if (e->what[i] == w) {
+			*value = e->value[i];
+			return true;
+		}
+	return false;
+}
+
+void fault_set_waits(struct seg *s)
+{
+	uint32_t bits = 0;
+
+	seg_for_each_live (s, SEG_T_FAULT, i) {
+		const struct hw_fault *f = hw_fault(s, i);
+
+		if (f)
+			bits |= (f->sel.moment < HW_MOMENTS ? 1u << f->sel.moment : 0) |
+				1u << f->when.after.moment | 1u << f->when.before.moment;
+	}
+	atomic_store(&s->hdr->faults, bits & ~(1u << HW_AT_NEVER));
+}
+
+int fault_call(struct seg *s, enum hw_moment at, const char *name, uint32_t hca)
+{
+	const struct fault_moment m = {.at = at,
+				       .name = name,
+				       .end = {{s->self, hca, 0}, {SEG_NONE, SEG_NONE, 0}},
+				       .qpn = SEG_NONE};
+	struct hw_fault_effect e;
+	uint64_t err;
+
+	return fault_hit(s, &m, &e) && fault_does(&e, FAULT_ERROR, &err) ? -(int)err : 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Faults on purpose: whether a rule of --inject fires at a moment (softhca-inject(1) has the words
+ * of rules). The code that has such a moment asks fault_waits(), which is one load and one branch,
+ * then fault_hit(), and does itself what the rule says: the device has the fault, and its
+ * consequences follow as on a card. It knows no rule's words.
+ */
+#ifndef SOFTHCA_FAULT_FAULT_H
+#define SOFTHCA_FAULT_FAULT_H
+
+#include "hw/fault.h"
+
+#include <stdbool.h>
+
+/* What a rule does, with the value of fault_does(). */
+enum fault_what {
+	FAULT_ERROR,    /* the call fails with this errno, and nothing else happens */
+	FAULT_STATUS,   /* the firmware command has this status, and nothing else happens */
+	FAULT_SYNDROME, /* and this syndrome */
+	FAULT_KILL,     /* the process gets SIGKILL */
+	FAULT_STOP,     /* SIGSTOP, and SIGCONT after so many ns */
+	FAULT_DOWN,     /* the port has no cable any more */
+	FAULT_UP,       /* it has it again */
+	FAULT_FLAP,     /* the same, so many ns later */
+	FAULT_PKEY,     /* entry value >> 32 of the P_Key table */
+	FAULT_LID,
+	FAULT_REREGISTER, /* ClientReregister, as a new subnet manager sends it */
+	FAULT_WHATS
+};
+
+/* Whom a moment is about: one end of a connection, or a caller. SEG_NONE: nobody. */
+struct fault_end {
+	uint32_t proc; /* SEG_T_PROC index */
+	uint32_t hca;  /* SEG_T_HCA index */
+	uint32_t port; /* its number, from 1; 0: none */
+};
+
+struct fault_moment {
+	enum hw_moment at;
+	const char *name; /* HW_AT_CALL, HW_AT_CM_CALL: as a trace says it */
+	uint32_t id;      /* HW_AT_FW: the opcode */
+	struct fault_end end[2];
+	uint32_t qpn; /* SEG_NONE: none */
+};
+
+/* Does any rule wait for such a moment? */
+static inline bool fault_waits(const struct seg *s, enum hw_moment at)
+{
+	return __builtin_expect(
+		atomic_load_explicit(&s->hdr->faults, memory_order_relaxed) >> at & 1, 0);
+}
+
+/*
+ * Counts the moment at all rules that it fits. True: one fires, the first that is due, and *e is
+ * what it does. Takes no lock, callable in a trap.
+ */
+bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e);
+/* Is that among it? *value: what stands behind the =, 0 without it. */
+bool fault_does(const struct hw_fault_effect *e, enum fault_what w, uint64_t *value);
+/* Is this one of those that the rule is about? */
+bool fault_is_of(const struct seg *s, const struct hw_fault *f, const struct fault_end *e);
+/* The bits of seg_hdr.faults, after the rules have changed. The supervisor's. */
+void fault_set_waits(struct seg *s);
+
+/* HW_AT_CALL, HW_AT_CM_CALL: the error that a rule gives the caller of `name` on this adapter; 0.
+ */
+int fault_call(struct seg *s, enum hw_moment at, const char *name, uint32_t hca);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The grammar of rules: what they mean, and where mistakes are. */
+#include "fault/rows.h"
+#include "util/cleanup.h"
+#include "util/test_cmocka.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct hw_fault f;
+static struct fault_mistake m;
+
+static void good(const char *rule)
+{
+	if (fault_parse(rule, &f, &m))
+		fail_msg("%s: %zu: %s", rule, m.at, m.text);
+	assert_string_equal(f.text, rule);
+}
+
+/* `mark`: the rule up to the mistake. */
+static void bad(const char *rule, const char *mark, const char *text)
+{
+	assert_int_equal(fault_parse(rule, &f, &m), -EINVAL);
+	if (m.at != strlen(mark) || !strstr(m.text, text))
+		fail_msg("%s: at %zu: %s", rule, m.at, m.text);
+}
+
+static void the_examples_of_each_place(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < fault_nwheres; i++) {
+		const struct fault_where *w = &fault_wheres[i];
+
+		good(w->example);
+		assert_int_equal(f.sel.moment, w->at);
+		assert_int_equal(f.sel.where, i);
+		assert_true(w->act ? w->at >= HW_MOMENTS && w->at < HW_ACTS_END
+				   : w->at > HW_AT_NEVER && w->at < HW_MOMENTS);
+		assert_true(w->whats);
+	}
+}
+
+static void what_a_rule_says(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	good("ibv_create_qp[comm=ib_write_bw,host=h2,pid=12,dev=mlx5_1]:error=ENOMEM");
+	assert_int_equal(f.sel.moment, HW_AT_CALL);
+	assert_string_equal(fault_wheres[f.sel.where].names[f.sel.id].name, "ibv_create_qp");
+	assert_string_equal(f.sel.comm, "ib_write_bw");
+	assert_string_equal(f.sel.host, "h2");
+	assert_string_equal(f.sel.dev, "mlx5_1");
+	assert_int_equal(f.sel.pid, 12);
+	assert_int_equal(f.sel.have,
+			 1u << HW_FK_COMM | 1u << HW_FK_HOST | 1u << HW_FK_PID | 1u << HW_FK_DEV);
+	assert_true(fault_does(&f.does, FAULT_ERROR, &v));
+	assert_int_equal(v, ENOMEM);
+	assert_false(fault_does(&f.does, FAULT_STATUS, &v));
+
+	good("fw[cmd=CREATE_MKEY]:status=NO_RESOURCES,syndrome=0x1234");
+	assert_int_equal(f.sel.id, 0x200);
+	assert_true(fault_does(&f.does, FAULT_STATUS, &v));
+	assert_int_equal(v, 0xf);
+	assert_true(fault_does(&f.does, FAULT_SYNDROME, &v));
+	assert_int_equal(v, 0x1234);
+	good("fw:status=0x51");
+	assert_int_equal(f.sel.id, UINT32_MAX);
+	assert_true(fault_does(&f.does, FAULT_STATUS, &v));
+	assert_int_equal(v, 0x51);
+}
+
+static void when_it_fires(void **state)
+{
+	static const struct {
+		const char *when;
+		uint64_t first, last, step;
+	} is[] = {
+		{"", 1, UINT64_MAX, 1},         {":when=3", 3, 3, 1},
+		{":when=3+", 3, UINT64_MAX, 1}, {":when=3+2", 3, UINT64_MAX, 2},
+		{":when=3..7", 3, 7, 1},        {":when=3..3", 3, 3, 1},
+	};
+	char rule[100];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(is); i++) {
+		snprintf(rule, sizeof(rule), "ibv_reg_mr:error=ENOMEM%s", is[i].when);
+		good(rule);
+		assert_int_equal(f.when.first, is[i].first);
+		assert_int_equal(f.when.last, is[i].last);
+		assert_int_equal(f.when.step, is[i].step);
+	}
+	good("ibv_reg_mr:error=ENOMEM:p=0.25");
+	assert_int_equal(f.when.of_2_32, UINT64_C(1) << 30);
+	good("ibv_reg_mr:error=ENOMEM:p=1");
+	assert_int_equal(f.when.of_2_32, UINT64_C(1) << 32);
+	good("ibv_reg_mr:error=ENOMEM:p=0.000000001");
+	assert_int_equal(f.when.of_2_32, 4);
+	good("ibv_reg_mr:error=ENOMEM:p=0.5:count=3:per=process:until=1500ms");
+	assert_int_equal(f.when.budget, 3);
+	assert_int_equal(f.when.per, HW_PER_PROCESS);
+	assert_int_equal(f.when.until_ns, 1500000000);
+	good("ibv_reg_mr:error=ENOMEM:when=2,count=1");
+	assert_int_equal(f.when.budget, 1);
+}
+
+static void events_of_conditions(void **state)
+{
+	(void)state;
+	good("ibv_reg_mr[comm=x]:error=ENOMEM:after=ibv_create_qp*3:until=ibv_destroy_qp");
+	assert_int_equal(f.when.after.moment, HW_AT_CALL);
+	assert_int_equal(f.when.after_n, 3);
+	assert_string_equal(f.when.after.comm, "x"); /* that of the rule */
+	assert_int_equal(f.when.before.moment, HW_AT_CALL);
+	assert_int_equal(f.when.before_n, 1);
+	good("ibv_reg_mr[comm=x]:error=ENOMEM:after=fw[cmd=CREATE_QP]");
+	assert_int_equal(f.when.after.moment, HW_AT_FW);
+	assert_int_equal(f.when.after.id, 0x500);
+	assert_int_equal(f.when.after.have, 1u << HW_FK_CMD);
+}
+
+static void acts(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	good("port[host=h2,dev=mlx5_1,port=2]:pkey[3]=0x7fff:at=500ms");
+	assert_int_equal(f.sel.moment, HW_ACT_PORT);
+	assert_int_equal(f.sel.port, 2);
+	assert_int_equal(f.when.at_ns, 500000000);
+	assert_true(fault_does(&f.does, FAULT_PKEY, &v));
+	assert_int_equal(v, UINT64_C(3) << 32 | 0x7fff);
+	good("port:flap=200ms:at=0s");
+	assert_int_equal(f.when.at_ns, 1);
+	assert_true(fault_does(&f.does, FAULT_FLAP, &v));
+	assert_int_equal(v, 200000000);
+	good("process[comm=x]:kill:after=ibv_reg_mr*100");
+	assert_int_equal(f.when.after_n, 100);
+	assert_string_equal(f.when.after.comm, "x");
+	bad("process:kill", "process:kill", "a time or an event is missing");
+	bad("process:kill:when=1", "process:kill:", "when= is no condition of process");
+	bad("process:kill=1:at=1s", "process:kill", "kill has no value");
+	bad("process:stop:at=1s", "process:stop", "stop wants a value");
+	bad("process:kill:at=1s:after=fw", "process:kill:at=1s:after=fw", "either at= or after=");
+	bad("ibv_reg_mr:error=EIO:at=1s", "ibv_reg_mr:error=EIO:", "at= is no condition of ibv_");
+	bad("ibv_reg_mr:error=EIO:after=port", "ibv_reg_mr:error=EIO:after=", "port is no event");
+	bad("port:pkey=1:at=1s", "port:pkey", "pkey wants an index and a P_Key");
+	bad("port:pkey[128]=1:at=1s", "port:pkey[", "the index is below 128");
+	bad("port:pkey[0]=0x10000:at=1s", "port:pkey[0]=", "a P_Key has 16 bits");
+	bad("port:pkey[0:at=1s", "port:pkey[0", "']' is missing");
+}
+
+static void mistakes(void **state)
+{
+	char rule[400];
+
+	(void)state;
+	bad("", "", "begins with a place");
+	bad("ibv_creat_qp:error=ENOMEM", "", "did you mean 'ibv_create_qp'?");
+	assert_non_null(strstr(m.allowed, "ibv_open_device"));
+	bad("nonsense:error=ENOMEM", "", "there is no place 'nonsense'");
+	assert_non_null(strstr(m.allowed, "ibv_..."));
+	assert_non_null(strstr(m.allowed, "fw"));
+	bad("fw", "fw", "the effect is missing");
+	bad("fw status=3", "", "there is no place");
+	bad("fw:", "fw:", "the effect is missing");
+	assert_string_equal(m.allowed, "status");
+	bad("fw:error=ENOMEM", "fw:", "error cannot happen there");
+	bad("fw:status", "fw:status", "status wants a value");
+	bad("fw:status=", "fw:status=", "status= wants a status");
+	bad("fw:status=NO_RESOURCE", "fw:status=", "did you mean 'NO_RESOURCES'?");
+	bad("fw:status=OK,status=OK", "fw:status=OK,", "status cannot stand here");
+	bad("fw:status=OK,syndrome=x", "fw:status=OK,syndrome=", "syndrome is a number");
+	bad("fw[cmd=CREATE_QPS]:status=OK", "fw[cmd=", "did you mean 'CREATE_QP'?");
+	bad("fw[cmd]:status=OK", "fw[cmd", "cmd wants a value");
+	bad("fw[host=a,host=b]:status=OK", "fw[host=a,", "host is given twice");
+	bad("fw[hots=a]:status=OK", "fw[", "did you mean 'host'?");
+	assert_string_equal(m.allowed, "pid, host, comm, dev, cmd");
+	bad("fw[host=a:status=OK", "fw[host=a", "']' is missing");
+	bad("ibv_reg_mr[cmd=NOP]:error=EIO", "ibv_reg_mr[", "cmd= does not narrow ibv_");
+	bad("ibv_reg_mr:error=ENOMEN", "ibv_reg_mr:error=", "did you mean 'ENOMEM'?");
+	bad("ibv_reg_mr:error=ENOMEM:wen=2", "ibv_reg_mr:error=ENOMEM:", "did you mean 'when'?");
+	assert_string_equal(m.allowed, "when, p, until, after, count, per");
+	bad("ibv_reg_mr:error=EIO:when=0", "ibv_reg_mr:error=EIO:when=", "number 1");
+	bad("ibv_reg_mr:error=EIO:when=x", "ibv_reg_mr:error=EIO:when=", "is a number");
+	bad("ibv_reg_mr:error=EIO:when=3..2", "ibv_reg_mr:error=EIO:when=3..", "before the first");
+	bad("ibv_reg_mr:error=EIO:when=3+0", "ibv_reg_mr:error=EIO:when=3+", "at least 1");
+	bad("ibv_reg_mr:error=EIO:when=1:when=2", "ibv_reg_mr:error=EIO:when=1:", "twice");
+	bad("ibv_reg_mr:error=EIO:p=2", "ibv_reg_mr:error=EIO:p=", "at most 1");
+	bad("ibv_reg_mr:error=EIO:p=0", "ibv_reg_mr:error=EIO:p=", "above 0");
+	bad("ibv_reg_mr:error=EIO:until=3", "ibv_reg_mr:error=EIO:until=3", "has a unit");
+	bad("ibv_reg_mr:error=EIO:count=0", "ibv_reg_mr:error=EIO:count=", "at least 1");
+	bad("ibv_reg_mr:error=EIO:per=qps", "ibv_reg_mr:error=EIO:per=", "there is no unit");
+	bad("ibv_reg_mr:error=EIO:when=1]", "ibv_reg_mr:error=EIO:when=1", "should end here");
+	bad("ibv_reg_mr:error=EIO:after=nobody", "ibv_reg_mr:error=EIO:after=", "no place");
+	bad("ibv_reg_mr:error=EIO:when=99999999999999999999",
+	    "ibv_reg_mr:error=EIO:when=", "is a number");
+	memset(rule, 'x', sizeof(rule));
+	rule[sizeof(rule) - 1] = '\0';
+	bad(rule, "", "at most 255 bytes");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_examples_of_each_place),
+		cmocka_unit_test(what_a_rule_says),
+		cmocka_unit_test(when_it_fires),
+		cmocka_unit_test(events_of_conditions),
+		cmocka_unit_test(acts),
+		cmocka_unit_test(mistakes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

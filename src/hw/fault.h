@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Faults on purpose, as they lie in the segment: rules of --inject that the supervisor has stored.
+ * src/fault reads their text, and decides at each moment whether one fires.
+ */
+#ifndef SOFTHCA_HW_FAULT_H
+#define SOFTHCA_HW_FAULT_H
+
+#include "segment/seg.h"
+
+#define HW_FAULTS 64        /* rules of a fabric at a time */
+#define HW_FAULT_TEXT 256   /* bytes of a rule, with the 0 */
+#define HW_FAULT_NAME 32    /* of a name in it */
+#define HW_FAULT_WHATS 4    /* parts of what it does */
+#define HW_FAULT_COUNTED 64 /* QPs, processes or hosts with a count of their own (per=) */
+
+/* The moments at which a rule may fire. A bit of each that some rule waits for is in seg_hdr. */
+enum hw_moment {
+	HW_AT_NEVER,
+	HW_AT_CALL, /* a method or write command of uverbs, by the name of libibverbs' function */
+	HW_AT_CM_CALL, /* a command of rdma_cm, by that of librdmacm's */
+	HW_AT_FW,      /* a firmware command */
+	HW_MOMENTS,
+	/* What the supervisor does at a time, or after an event, not at moments of its own. */
+	HW_ACT_PROCESS = HW_MOMENTS,
+	HW_ACT_PORT,
+	HW_ACTS_END
+};
+
+/* What narrows a rule; a bit of hw_fault_sel.have for each that is given. */
+enum hw_fault_key {
+	HW_FK_PID,
+	HW_FK_HOST,
+	HW_FK_COMM,
+	HW_FK_DEV,
+	HW_FK_CMD,
+	HW_FK_PORT,
+	HW_FAULT_KEYS
+};
+
+/* A place of the fabric's work: which moments are meant. */
+struct hw_fault_sel {
+	uint32_t moment; /* enum hw_moment */
+	uint32_t where;  /* row of fault_wheres[] */
+	uint32_t id;     /* which of its kind: a row of its names, an opcode...; UINT32_MAX: any */
+	uint32_t have;
+	uint32_t pid, port;
+	char host[HW_FAULT_NAME], dev[HW_FAULT_NAME], comm[16];
+};
+
+enum hw_fault_per { HW_PER_FABRIC, HW_PER_HOST, HW_PER_PROCESS, HW_PER_QP };
+
+/* From the how-manieth moment on, to which, and every how-manieth. */
+struct hw_fault_when {
+	uint64_t first, last, step;
+	uint64_t of_2_32;  /* of 2^32 moments so many, drawn by the seed; 0: each */
+	uint64_t budget;   /* how often it fires at most; 0: any number */
+	uint32_t per;      /* enum hw_fault_per: what is counted by itself */
+	uint64_t until_ns; /* of the fabric's time; 0: for ever */
+	uint64_t at_ns;    /* when an act happens, of the fabric's time; 0: by an event */
+	struct hw_fault_sel after, before; /* HW_AT_NEVER: from the start; to the end */
+	uint64_t after_n, before_n;        /* of those moments */
+};
+
+/* What a rule does: rows of fault_whats[], each with its value. */
+struct hw_fault_effect {
+	uint32_t n;
+	uint32_t what[HW_FAULT_WHATS];
+	uint64_t value[HW_FAULT_WHATS];
+};
+
+struct hw_fault { /* SEG_T_FAULT; the index is the number that users see */
+	uint32_t gen;
+	struct hw_fault_effect does;
+	struct hw_fault_sel sel;
+	struct hw_fault_when when;
+	uint64_t seed;
+	/* What has happened: moments that fit, firings, moments of `after` and `before`. */
+	_Atomic uint64_t seen, fired, after_seen, before_seen;
+	/*
+	 * An act that the supervisor must do now, or that it has done. `whose`: 1 + slot, and
+	 * generation << 32, of the process that made the event, if the act is about it; 0: all that
+	 * fit.
+	 */
+	_Atomic uint32_t due, done;
+	_Atomic uint64_t whose;
+	struct {
+		_Atomic uint64_t key; /* 0: free */
+		_Atomic uint64_t seen;
+	} own[HW_FAULT_COUNTED];
+	char text[HW_FAULT_TEXT];
+} SEG_ELEM;
+
+static inline struct hw_fault *hw_fault(const struct seg *s, uint32_t i)
+{
+	return seg_live(s, SEG_T_FAULT, i);
+}
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Owns the rules of faults of a fabric: stores those of its start, adds and removes others, and
+ * does what rules do to processes and ports.
+ */
+#include "super/supervisor.h"
+
+#include <errno.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "fabric/fabric.h"
+#include "fault/rows.h"
+#include "hw/port.h"
+#include "segment/proc.h"
+#include "util/cleanup.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+/* Its number, or -ENOSPC. */
+static int fault_add(struct sup *sup, const struct hw_fault *rule)
+{
+	struct seg *s = &sup->seg;
+	uint32_t i;
+	struct hw_fault *f;
+
+	if (seg_alloc_begin(s, SEG_T_FAULT, &i))
+		return -ENOSPC;
+	f = seg_at(s, SEG_T_FAULT, i);
+	memcpy((uint8_t *)f + sizeof(f->gen), (const uint8_t *)rule + sizeof(f->gen),
+	       sizeof(*f) - sizeof(f->gen));
+	f->seed = fab_subnet(s)->fault_seed + i;
+	seg_alloc_end(s, SEG_T_FAULT, SEG_OWNER_DEVICE, i);
+	fault_set_waits(s);
+	return (int)i;
+}
+
+int sup_faults_init(struct sup *sup)
+{
+	int r = 0;
+
+	fab_subnet(&sup->seg)->born = clock_now_ns();
+	fab_subnet(&sup->seg)->fault_seed = sup->fab.fault_seed;
+	for (uint32_t i = 0; i < sup->fab.nfaults && r >= 0; i++)
+		r = fault_add(sup, &sup->fab.faults[i]);
+	return r < 0 ? r : 0;
+}
+
+/*
+ * LINK_FAULT. A rule that is not one is refused with its mistake behind the answer, although
+ * softhca has read it before: another program may speak here.
+ */
+int sup_fault(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
+{
+	static struct hw_fault rule;
+	struct fault_mistake m;
+	int r;
+
+	(void)l;
+	if (q->m.arg) {
+		if (!hw_fault(&sup->seg, q->m.arg))
+			return -ENOENT;
+		seg_free(&sup->seg, SEG_T_FAULT, q->m.arg);
+		fault_set_waits(&sup->seg);
+		return 0;
+	}
+	if (!q->nmore || q->nmore > HW_FAULT_TEXT || q->more[q->nmore - 1])
+		return -EPROTO;
+	r = fault_parse((char *)q->more, &rule, &m);
+	if (r < 0)
+		return r;
+	r = fault_add(sup, &rule);
+	if (r < 0)
+		return r;
+	p->m.arg = (uint32_t)r;
+	return 0;
+}
+
+/* ---- acts */
+
+#define AGAIN_NS (5 * NSEC_PER_MSEC) /* while a sweep runs */
+
+/* The second half of an act. */
+struct sup_later {
+	struct sup_later *next;
+	uint64_t at;
+	uint32_t port;      /* gets its cable again; SEG_NONE: */
+	uint32_t slot, gen; /* this process continues */
+};
+
+static void signal_slot(struct sup *sup, uint32_t slot, uint32_t gen, int sig)
+{
+	for (struct sup_link *l = sup->links; l; l = l->next)
+		if (!l->closed && l->slot == slot && l->gen == gen && l->pid_src.fd >= 0)
+			syscall(SYS_pidfd_send_signal, l->pid_src.fd, sig, NULL, 0);
+}
+
+/* The caller sweeps afterwards. */
+static void plug(struct sup *sup, uint32_t port, bool in)
+{
+	sup_cable(sup, port, in);
+	if (hw_port_is_eth(hw_port(&sup->seg, port)))
+		sup_cm_port(sup, port);
+}
+
+static void finish(struct sup *sup, const struct sup_later *l)
+{
+	if (l->port == SEG_NONE)
+		signal_slot(sup, l->slot, l->gen, SIGCONT);
+	else
+		plug(sup, l->port, true);
+}
+
+static void later(struct sup *sup, uint64_t at, uint32_t port, uint32_t slot, uint32_t gen)
+{
+	struct sup_later *l = malloc(sizeof(*l)), now = {NULL, 0, port, slot, gen};
+
+	if (!l) { /* too early, rather than never */
+		finish(sup, &now);
+		return;
+	}
+	*l = (struct sup_later){sup->later, at, port, slot, gen};
+	sup->later = l;
+}
+
+static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_t now)
+{
+	uint64_t whose = atomic_load(&f->whose), ns = 0;
+	bool stop = fault_does(&f->does, FAULT_STOP, &ns);
+	struct seg *s = &sup->seg;
+	uint32_t n = 0;
+
+	seg_for_each_live (s, SEG_T_PROC, i) {
+		const struct seg_proc *p = seg_proc(s, i);
+		const struct fault_end e = {i, SEG_NONE, 0};
+
+		if (!p || i == s->self ||
+		    (whose ? whose != ((uint64_t)p->gen << 32 | (i + 1)) : !fault_is_of(s, f, &e)))
+			continue;
+		n++;
+		signal_slot(sup, i, p->gen, stop ? SIGSTOP : SIGKILL);
+		if (stop)
+			later(sup, now + ns, SEG_NONE, i, p->gen);
+	}
+	return n;
+}
+
+/* As a subnet manager sets it. */
+static void set_pkey(struct seg *s, uint32_t port, uint32_t index, uint16_t pkey)
+{
+	struct hw_port *p = hw_port(s, port);
+
+	if (index >= HW_PKEYS || p->pkey[index] == pkey)
+		return;
+	p->pkey[index] = pkey;
+	fab_moved(s);
+	fab_port_changed(s, port, FAB_CHANGED_PKEY);
+}
+
+static void act_port(struct sup *sup, const struct hw_fault *f, uint32_t port, uint64_t now)
+{
+	struct hw_port *p = hw_port(&sup->seg, port);
+	bool eth = hw_port_is_eth(p);
+	uint64_t v;
+
+	if (fault_does(&f->does, FAULT_DOWN, &v))
+		plug(sup, port, false);
+	else if (fault_does(&f->does, FAULT_UP, &v))
+		plug(sup, port, true);
+	else if (fault_does(&f->does, FAULT_FLAP, &v)) {
+		plug(sup, port, false);
+		later(sup, now + v, port, 0, 0);
+	} else if (fault_does(&f->does, FAULT_PKEY, &v)) {
+		set_pkey(&sup->seg, port, (uint32_t)(v >> 32), (uint16_t)v);
+	} else if (fault_does(&f->does, FAULT_LID, &v) && !eth && v && v < FAB_LIDS) {
+		p->lid = (uint32_t)v;
+		fab_port_changed(&sup->seg, port, FAB_CHANGED_LID);
+	} else if (fault_does(&f->does, FAULT_REREGISTER, &v) && !eth) {
+		fab_port_changed(&sup->seg, port, FAB_CHANGED_REREGISTER);
+	}
+}
+
+static uint32_t act_ports(struct sup *sup, const struct hw_fault *f, uint64_t now)
+{
+	struct seg *s = &sup->seg;
+	uint32_t n = 0;
+
+	seg_for_each_live (s, SEG_T_PORT, i) {
+		const struct hw_port *p = hw_port(s, i);
+		const struct fault_end e = {SEG_NONE, p->hca, p->num};
+
+		if (p->hca == SEG_NONE || !hw_hca(s, p->hca) || !fault_is_of(s, f, &e))
+			continue;
+		n++;
+		act_port(sup, f, i, now);
+	}
+	sup_sweep(sup);
+	return n;
+}
+
+/* When the act is due; UINT64_MAX: it is done, or waits for its event. */
+static uint64_t act_at(const struct sup *sup, const struct hw_fault *f)
+{
+	if (f->sel.moment < HW_MOMENTS || atomic_load(&f->done))
+		return UINT64_MAX;
+	if (f->when.at_ns)
+		return fab_subnet(&sup->seg)->born + f->when.at_ns;
+	return atomic_load(&f->due) ? 0 : UINT64_MAX;
+}
+
+static void act(struct sup *sup, struct hw_fault *f, uint64_t now)
+{
+	uint32_t n =
+		f->sel.moment == HW_ACT_PORT ? act_ports(sup, f, now) : act_processes(sup, f, now);
+
+	atomic_store(&f->done, 1);
+	atomic_fetch_add(&f->seen, n);
+	if (!n)
+		return;
+	atomic_fetch_add(&f->fired, 1);
+	TRACE(LOG_INJECT, "fired: %s", f->text);
+}
+
+static void act_later(struct sup *sup, uint64_t now)
+{
+	bool plugged = false;
+
+	for (struct sup_later **at = &sup->later; *at;) {
+		struct sup_later *l = *at;
+
+		if (now < l->at || (l->port != SEG_NONE && sup->sweeping)) {
+			at = &l->next;
+			continue;
+		}
+		plugged |= l->port != SEG_NONE;
+		finish(sup, l);
+		*at = l->next;
+		free(l);
+	}
+	if (plugged)
+		sup_sweep(sup);
+}
+
+uint64_t sup_faults_run(struct sup *sup)
+{
+	uint64_t now = clock_now_ns(), next = UINT64_MAX;
+
+	seg_for_each_live (&sup->seg, SEG_T_FAULT, i) {
+		struct hw_fault *f = hw_fault(&sup->seg, i);
+		uint64_t at = act_at(sup, f);
+
+		if (at <= now && !sup->sweeping) {
+			act(sup, f, now);
+			continue;
+		}
+		if (at <= now)
+			at = now + AGAIN_NS;
+		next = at < next ? at : next;
+	}
+	act_later(sup, now);
+	for (const struct sup_later *l = sup->later; l; l = l->next) {
+		uint64_t at = l->at > now ? l->at : now + AGAIN_NS;
+
+		next = at < next ? at : next;
+	}
+	return next;
+}
+
+void sup_faults_free(struct sup *sup)
+{
+	while (sup->later) {
+		struct sup_later *l = sup->later;
+
+		if (l->port == SEG_NONE)
+			signal_slot(sup, l->slot, l->gen, SIGCONT);
+		sup->later = l->next;
+		free(l);
+	}
+}
+
+struct json_object *sup_faults_show(struct sup *sup)
+{
+	struct json_object *list = json_object_new_array();
+
+	seg_for_each_live (&sup->seg, SEG_T_FAULT, i) {
+		const struct hw_fault *f = hw_fault(&sup->seg, i);
+		struct json_object *o = json_object_new_object();
+
+		json_object_object_add(o, "number", json_object_new_uint64(i));
+		json_object_object_add(o, "rule", json_object_new_string(f->text));
+		json_object_object_add(o, "seen", json_object_new_uint64(atomic_load(&f->seen)));
+		json_object_object_add(o, "fired", json_object_new_uint64(atomic_load(&f->fired)));
+		json_object_array_add(list, o);
+	}
+	return list;
+}

@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Faults on purpose (src/fault): each place and effect, seen in a program; the command line around them."""
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+import softhca  # noqa: E402
+
+HERE = os.path.join(os.environ['SOFTHCA_BUILD'], 'tests', 'e2e')
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# Of which call the rule is, where it is not the first: librdmacm tries what the kernel has before a program's first
+# id, libmlx5 asks and allocates when it opens, and functions with and without _ex are the same for the kernel.
+WHEN = {'rdma_create_id': 2, 'rdma_bind_addr': 2, 'rdma_destroy_id': 2, 'ibv_create_cq_ex': 2, 'ibv_create_srq_ex': 2,
+        'ibv_create_qp_ex': 2, 'mlx5dv_devx_alloc_uar': 2, 'ibv_query_device': 2, 'ibv_query_port': 2,
+        'mlx5dv_devx_general_cmd': 5}
+# libmlx5 makes address handles itself on InfiniBand; an open that fails is tried again in other ways.
+ETHERNET = {'ibv_create_ah', 'ibv_destroy_ah'}
+ALWAYS = {'ibv_open_device', 'ibv_query_device_ex'}
+
+
+def names(prefix):
+    """The functions that rules may name."""
+    with open(os.path.join(TOP, 'src', 'fault', 'rows.c'), encoding='ascii') as f:
+        return re.findall(rf'^\t\{{"({prefix}_\w+)", ', f.read(), re.M)
+
+
+def run(*args):
+    return softhca.Running([softhca.SOFTHCA, *args]).finish()
+
+
+def results(out):
+    return dict(re.findall(r'^(\w+): (\S+)$', out, re.M))
+
+
+class Calls(softhca.Case):
+    """Each function that a rule can name fails with the rule's error, once, and the others do not."""
+
+    def each(self, program, functions, *more):
+        path = os.path.join(HERE, program)
+        plain = run('run', *more, '--', path)
+        self.assertEqual(plain.status, 0, plain)
+        self.assertEqual(set(results(plain.out).values()), {'ok'}, plain)
+        self.assertEqual(set(results(plain.out)), set(functions))
+        for name in functions:
+            rule = f'{name}:error=EDQUOT' + ('' if name in ALWAYS else f':when={WHEN.get(name, 1)}')
+            with self.subTest(rule=rule):
+                link = ('--link', 'eth') if name in ETHERNET else ()
+                r = run('run', '--timeout', '60', *more, *link, '--inject', rule, '--', path)
+                self.assertEqual(results(r.out)[name], 'EDQUOT', r)
+                self.assertEqual([n for n, v in results(r.out).items() if v == 'EDQUOT'], [name], r)
+                self.assertRegex(r.out, rf'softhca: inject: fired \d+ x: {re.escape(rule)}\n')
+
+    def test_libibverbs_and_libmlx5(self):
+        self.each('calls', [n for n in names('ibv') + names('mlx5dv') if n != 'mlx5dv_devx_obj_modify'])
+
+    def test_librdmacm(self):
+        self.each('cm_calls', names('rdma'))
+
+    def test_devx_obj_modify(self):
+        program = os.path.join(os.environ['SOFTHCA_BUILD'], 'examples', 'devx_send')
+        r = run('run', '--inject', 'mlx5dv_devx_obj_modify:error=EDQUOT:when=2', '--', program)
+        self.assertNotEqual(r.status, 0, r)
+        self.assertIn('Disk quota exceeded', r.out)
+
+    def test_without_ioctl(self):
+        """The same functions where they are commands of write()."""
+        r = run('run', '--world', 'write-only', '--inject', 'ibv_create_cq:error=EDQUOT', '--', 'ibv_rc_pingpong')
+        self.assertIn("Couldn't create CQ", r.out)
+        self.assertIn('softhca: inject: fired', r.out)
+
+
+class Firmware(softhca.Case):
+    def test_status_and_syndrome_reach_a_devx_program(self):
+        program = os.path.join(os.environ['SOFTHCA_BUILD'], 'examples', 'devx_send')
+        rule = 'fw[cmd=CREATE_QP]:status=NO_RESOURCES,syndrome=0x1234'
+        r = run('trace', '-e', 'fw', '--inject', rule, '--', program)
+        self.assertRegex(r.out, r'fw: CREATE_QP\(.*= NO_RESOURCES\(0xf\) syndrome 0x1234: .*a rule of --inject')
+        self.assertIn('devx_send: CREATE_QP: Remote I/O error', r.out)
+        self.assertNotEqual(r.status, 0)
+
+    def test_the_drivers_errno_reaches_verbs(self):
+        for status, errno in (('EXCEED_LIM', 'ENOMEM'), ('BAD_PARAM', 'EINVAL'), ('RES_BUSY', 'EBUSY')):
+            r = run('run', '--inject', f'fw[cmd=CREATE_CQ]:status={status}:when=1', '--', os.path.join(HERE, 'calls'))
+            self.assertEqual(results(r.out)['ibv_create_cq'], errno, r)
+            self.assertEqual(results(r.out)['ibv_create_cq_ex'], 'ok', r)
+
+
+class Acts(softhca.Case):
+    """What rules do to processes and ports, at a time or after an event."""
+
+    def inject(self, fab, *rules):
+        return fab.softhca('inject', 'add', *rules)
+
+    def fired(self, fab):
+        return [f['fired'] for f in self.status(fab)['faults']]
+
+    def test_kill_after_an_event(self):
+        calls = os.path.join(HERE, 'calls')
+        r = run('run', '--inject', 'process[comm=calls]:kill:after=ibv_query_qp', '--', 'sh', '-c', f'{calls}; echo status $?')
+        self.assertIn('ibv_modify_qp: ok\n', r.out)
+        self.assertNotIn('ibv_query_qp:', r.out)
+        self.assertIn('status 137\n', r.out)
+        self.assertEqual(r.status, 0, r)
+
+    def test_kill_of_another_process(self):
+        """The event is of one process, and the act is about another one."""
+        with softhca.Fabric('--hosts', '2') as fab:
+            watch = fab.start('ibv_asyncwatch', options=('--host', 'h2'))
+            watch.wait_said('async event FD')
+            self.inject(fab, 'process[comm=ibv_asyncwatch]:kill:after=ibv_alloc_pd[comm=calls]')
+            r = fab.run(os.path.join(HERE, 'calls'), options=('--host', 'h1'))
+            self.assertEqual(set(results(r.out).values()), {'ok'}, r)
+            self.assertEqual(watch.finish().status, -9)
+            self.assertEqual(self.fired(fab), [1])
+
+    def test_kill_at_a_time(self):
+        with softhca.Fabric() as fab:
+            watch = fab.start('ibv_asyncwatch')
+            watch.wait_said('async event FD')
+            self.inject(fab, f'process[pid={watch.proc.pid}]:kill:at=0s', 'process[comm=nobody]:kill:at=0s')
+            self.assertEqual(watch.finish().status, -9)
+            softhca.wait_for(lambda: self.fired(fab) == [1, 0], 'the rules')
+
+    def test_stop_and_go_on(self):
+        with softhca.Fabric() as fab:
+            self.inject(fab, 'process[comm=calls]:stop=500ms:after=ibv_alloc_mw')
+            p = fab.start(os.path.join(HERE, 'calls'))
+            softhca.wait_for(lambda: p.ended() or set(softhca.thread_states(p.proc.pid)) == {'T'}, 'the process to stop')
+            self.assertFalse(p.ended())
+            self.assertNotIn('ibv_alloc_mw:', p.said())
+            self.assertEqual(set(results(p.finish().out).values()), {'ok'})
+
+    def test_a_stopped_process_goes_on_when_the_fabric_ends(self):
+        with softhca.Fabric() as fab:
+            self.inject(fab, 'process[comm=calls]:stop=60m:after=ibv_alloc_mw')
+            p = fab.start(os.path.join(HERE, 'calls'))
+            softhca.wait_for(lambda: p.ended() or set(softhca.thread_states(p.proc.pid)) == {'T'}, 'the process to stop')
+        p.finish()
+
+    def events(self, rules, want, *options):
+        """What ibv_asyncwatch sees of each rule, in order."""
+        with softhca.Fabric(*options) as fab:
+            watch = fab.start('ibv_asyncwatch')
+            watch.wait_said('async event FD')
+            for rule, event in zip(rules, want):
+                self.inject(fab, rule)
+                watch.wait_said(event)
+            said = watch.said()
+            watch.kill()
+            self.assertEqual(self.fired(fab), [1] * len(rules))
+            return fab.run('sh', '-c', 'cd /sys/class/infiniband/mlx5_0/ports/1; cat state lid pkeys/3').out, said
+
+    def test_ports(self):
+        now, _ = self.events(['port:down:at=0s', 'port[dev=mlx5_0,port=1]:up:at=0s', 'port:pkey[3]=0x8123:at=0s',
+                              'port[host=h1]:lid=0x77:at=0s', 'port:reregister:at=0s'],
+                             ['PORT_ERR', 'PORT_ACTIVE', 'PKEY_CHANGE', 'LID_CHANGE', 'CLIENT_REREGISTER'])
+        self.assertEqual(now, '4: ACTIVE\n0x77\n0x8123\n')
+
+    def test_flap(self):
+        _, said = self.events(['port:flap=100ms:at=0s'], ['PORT_ACTIVE'])
+        self.assertLess(said.index('PORT_ERR'), said.index('PORT_ACTIVE'))
+
+    def test_ethernet_ports(self):
+        _, said = self.events(['port:flap=100ms:at=0s'], ['PORT_ACTIVE'], '--link', 'eth')
+        self.assertLess(said.index('PORT_ERR'), said.index('PORT_ACTIVE'))
+
+    def test_a_port_flaps_after_an_event(self):
+        r = run('run', '--inject', 'port:down:after=ibv_query_qp', '--', 'sh', '-c',
+                f'{HERE}/calls >/dev/null; until grep -q DOWN /sys/class/infiniband/mlx5_0/ports/1/state; do sleep 0.01; done')
+        self.assertEqual(r.status, 0, r)
+        self.assertIn('softhca: inject: fired 1 x: port:down:after=ibv_query_qp\n', r.out)
+
+    def test_no_such_port(self):
+        r = run('run', '--inject', 'port[port=2]:down:at=0s', '--', 'ibv_devinfo')
+        self.assertEqual(r.status, 4, r)
+        self.assertIn('never fired: port[port=2]:down:at=0s', r.out)
+
+
+class Words(softhca.Case):
+    """Who is meant, the seed, what is said, and the exit status."""
+
+    def test_never_fired(self):
+        rule = 'ibv_create_qp[host=h2]:error=ENOMEM'
+        line = f'softhca: inject: never fired: {rule}\n'
+        for more, status in (((), 4), (('--inject-unused', 'ok'), 0), (('--inject-unused=fail',), 4)):
+            r = run('run', *more, '--inject', rule, '--', 'ibv_devinfo')
+            self.assertEqual(r.status, status, r)
+            self.assertIn(line, r.out)
+        r = run('run', '--inject', rule, '--', 'false')
+        self.assertEqual(r.status, 1, r)
+
+    def test_of_one_process(self):
+        rule = 'ibv_alloc_pd[comm=ibv_devinfo]:error=ENOMEM'
+        r = run('run', '--inject', rule, '--', os.path.join(HERE, 'calls'))
+        self.assertEqual((r.status, results(r.out)['ibv_alloc_pd']), (4, 'ok'), r)
+        r = run('run', '--inject', rule.replace('ibv_devinfo', 'calls'), '--', os.path.join(HERE, 'calls'))
+        self.assertEqual((r.status, results(r.out)['ibv_alloc_pd']), (0, 'ENOMEM'), r)
+
+    def test_all_processes_count_together(self):
+        r = run('run', '--inject', 'ibv_query_port:error=EDQUOT:when=2..2', '--', 'sh', '-c', f'{HERE}/calls; {HERE}/calls')
+        self.assertEqual(re.findall(r'^ibv_query_port: (\w+)$', r.out, re.M).count('EDQUOT'), 1, r)
+        r = run('run', '--inject', 'ibv_query_srq:error=EDQUOT:per=process:when=1', '--', 'sh', '-c', f'{HERE}/calls; {HERE}/calls')
+        self.assertEqual(re.findall(r'^ibv_query_srq: (\w+)$', r.out, re.M), ['EDQUOT', 'EDQUOT'], r)
+
+    def test_seed(self):
+        def stories(*seed):
+            r = run('run', *seed, '--inject', 'fw:status=BAD_PARAM:p=0.03', '--', os.path.join(HERE, 'calls'))
+            return results(r.out), re.search(r'^softhca: inject: --seed (\d+)$', r.out, re.M)[1]
+        first, seed = stories('--seed', '5')
+        self.assertEqual(seed, '5')
+        self.assertEqual(stories('--seed', '5'), (first, '5'))
+        others = [stories() for _ in range(5)]
+        self.assertGreater(len({json.dumps(o) for o, _ in others} | {json.dumps(first)}), 1)
+        self.assertEqual(stories('--seed', others[0][1])[0], others[0][0])
+
+    def test_mistakes_have_a_place(self):
+        r = run('run', '--inject', 'ibv_reg_mr:error=ENOMEN', '--', 'echo', 'started')
+        self.assertEqual(r.status, 2)
+        self.assertEqual(r.out.splitlines()[:3],
+                         ["softhca: run: --inject: there is no errno (ENOMEM, EAGAIN...) 'ENOMEN'; did you mean 'ENOMEM'?",
+                          '  ibv_reg_mr:error=ENOMEN', '                   ^'])
+        self.assertNotIn('started', r.out)
+
+    def test_file_of_rules(self):
+        with tempfile.TemporaryDirectory() as d:
+            path = os.path.join(d, 'rules')
+            with open(path, 'w', encoding='ascii') as f:
+                f.write('# twice\n\n  ibv_reg_mr:error=EDQUOT:when=1 \nibv_alloc_mw:error=EAGAIN\n')
+            r = run('run', '--inject-file', path, '--', os.path.join(HERE, 'calls'))
+            got = results(r.out)
+            self.assertEqual((got['ibv_reg_mr'], got['ibv_alloc_mw']), ('EDQUOT', 'EAGAIN'), r)
+            with open(path, 'a', encoding='ascii') as f:
+                f.write('ibv_alloc_mw:nothing\n')
+            r = run('run', '--inject-file', path, '--', 'true')
+            self.assertEqual(r.status, 2)
+            self.assertIn(f'{path}:5: there is no effect', r.out)
+
+    def test_trace_shows_each_firing(self):
+        r = run('trace', '-e', 'inject', '--inject', 'ibv_reg_mr:error=EDQUOT', '--', os.path.join(HERE, 'calls'))
+        self.assertRegex(r.out, r'(?m)^softhca\[\d+\] [\d.]+ inject: fired: ibv_reg_mr:error=EDQUOT$')
+
+
+class Living(softhca.Case):
+    """softhca inject on a fabric that is up."""
+
+    def test_add_list_remove(self):
+        with softhca.Fabric() as fab:
+            def inject(*args):
+                return softhca.Running([softhca.SOFTHCA, 'inject', *args], env=fab.env).finish()
+            self.assertEqual(inject('list').out, '')
+            r = inject('add', 'ibv_alloc_pd:error=EDQUOT:when=2', 'ibv_alloc_mw:error=EIO')
+            self.assertEqual((r.status, r.out), (0, '1\n2\n'), r)
+            calls = os.path.join(HERE, 'calls')
+            self.assertEqual(results(fab.run(calls).out)['ibv_alloc_pd'], 'ok')
+            self.assertEqual(results(fab.run(calls).out)['ibv_alloc_pd'], 'EDQUOT')
+            self.assertRegex(inject('list').out, r'(?m)^  1  fired 1 of \d+  ibv_alloc_pd:error=EDQUOT:when=2$')
+            faults = json.loads(inject('list', '-j').out)
+            self.assertEqual([(f['number'], f['rule'], f['fired']) for f in faults],
+                             [(1, 'ibv_alloc_pd:error=EDQUOT:when=2', 1), (2, 'ibv_alloc_mw:error=EIO', 1)])
+            self.assertEqual(self.status(fab)['faults'], faults)
+            self.assertEqual(inject('remove', '2').status, 0)
+            self.assertEqual(results(fab.run(calls).out)['ibv_alloc_mw'], 'ok')
+            for args, text in ((('remove', '2'), 'there is no rule 2'), (('remove', 'x'), "'x' is not a rule's number"),
+                               (('add', 'fw'), 'the effect is missing'), (('add',), 'add wants a rule'), (('nothing',), 'add, list or remove')):
+                r = inject(*args)
+                self.assertEqual(r.status, 2)
+                self.assertIn(text, r.out)
+
+    def test_64_rules(self):
+        with softhca.Fabric() as fab:
+            rules = [f'ibv_alloc_pd[pid={n}]:error=EIO' for n in range(1, 66)]
+            r = softhca.Running([softhca.SOFTHCA, 'inject', fab.name, 'add', *rules], env=fab.env).finish()
+            self.assertIn('the fabric has 64 rules already', r.out)
+            self.assertEqual(len(self.status(fab)['faults']), 64)
+            fab.softhca('inject', 'remove', '7')
+            self.assertEqual(fab.softhca('inject', '--fabric', fab.name, 'add', rules[0]), '7\n')
+
+
+if __name__ == '__main__':
+    unittest.main()
