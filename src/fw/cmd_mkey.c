@@ -75,8 +75,8 @@ static bool bsf_fits(const void *mkc)
 }
 
 /*
- * The QP of mkc.qpn need not exist: it is compared when a QP uses the key (engine/keys/mkey.c), which
- * may outlive its QP as a bound memory window does. The kernel writes 0xffffff, any QP
+ * The QP of mkc.qpn need not exist: it is compared when a QP uses the key (engine/keys/mkey.c),
+ * which may outlive its QP as a bound memory window does. The kernel writes 0xffffff, any QP
  * (reg_create()).
  */
 static enum fw_r check_mkc(struct fw_call *k, const void *mkc)

@@ -89,8 +89,8 @@ struct seg_proc {
 	_Atomic uint32_t adopt_look;   /* keys of its adopted memory have ended */
 	/*
 	 * The send queues that its threads are working on: a thread that revokes a key finds its
-	 * users here without checking every QP (src/engine/keys/running.c). The entries have their own
-	 * cache lines, because threads write them at every doorbell. Entries from rings_high on
+	 * users here without checking every QP (src/engine/keys/running.c). The entries have their
+	 * own cache lines, because threads write them at every doorbell. Entries from rings_high on
 	 * were never used.
 	 */
 	_Atomic uint32_t rings_high;

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 32u
+#define SEG_LAYOUT_VERSION 33u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX
@@ -154,7 +154,8 @@ struct seg_hdr {
 	_Atomic uint32_t adopting; /* 1: memory of a process may be adopted, or was (adopt.h) */
 	_Atomic uint32_t faults;   /* bits of enum hw_moment: rules wait for it (fault.h) */
 	/*
-	 * Incremented when a key or QP is revoked from the threads that use it (engine/keys/running.c).
+	 * Incremented when a key or QP is revoked from the threads that use it
+	 * (engine/keys/running.c).
 	 */
 	_Atomic uint64_t epoch;
 	char name[64]; /* name of the fabric */

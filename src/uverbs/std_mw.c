@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory windows. The data path binds them (engine/keys/umr.c). Handlers, called by ioctl.c and write.c.
+ * Memory windows. The data path binds them (engine/keys/umr.c). Handlers, called by ioctl.c and
+ * write.c.
  */
 #include "uverbs/priv.h"
 
