@@ -175,7 +175,7 @@ static bool put_queue_read(struct sup *sup, pid_t pid, uint64_t address, char *t
 /* "in poll of a completion channel". False: it cannot be told. */
 static bool put_call(struct sup *sup, pid_t pid, const char *tid, char *text, size_t size)
 {
-	char path[64], line[256] = "", file[LINE] = "";
+	char path[64], line[256] = "", file[LINE - 64] = "";
 	const struct call *c = NULL;
 	uint64_t a[2] = {0};
 	const char *at;

@@ -13,8 +13,10 @@
 #include "util/cleanup.h"
 
 static const struct fab_sysfs_ids ids = {.pci_device = 0x101b, .hw_rev = 1};
-static const struct hw_hca hca = {
-	.model = HW_CX6, .dev_index = 3, .node_guid = UINT64_C(0x0123456789abcdef)};
+static const struct hw_hca hca = {.model = HW_CX6,
+				  .caps.pci_gen = 4,
+				  .dev_index = 3,
+				  .node_guid = UINT64_C(0x0123456789abcdef)};
 static uint8_t config[PCI_CFG_SPACE_EXP_SIZE];
 
 static uint32_t get(unsigned int at, unsigned int n)

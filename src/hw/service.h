@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The services of queue pairs (qpc.st), a row each: what a QP of one is, has and may, as firmware,
- * driver and listings ask it. How one sends and receives is in engine/transport.c.
+ * driver and listings ask it. How one sends and receives is in engine/base/transport.c and
+ * engine/tx/sender.c.
  */
 #ifndef SOFTHCA_HW_SERVICE_H
 #define SOFTHCA_HW_SERVICE_H

@@ -156,6 +156,7 @@ static void check_command(const struct uv_cmd *c, uint32_t command)
 int main(void)
 {
 	struct uv_file f = {0};
+	static struct uv_system sys;
 	struct uv_api *api;
 	unsigned int nmethods = 0, ncommands = 0;
 	int err;
@@ -163,6 +164,7 @@ int main(void)
 	if (uv_api_create(&mlx5_driver, &api))
 		return 2;
 	f.api = api;
+	f.sys = &sys;
 	for (size_t o = 0; o < ARRAY_SIZE(api->object); o++)
 		for (size_t i = 0; i < ARRAY_SIZE(api->object[o].method); i++)
 			if (api->object[o].method[i]) {

@@ -11,7 +11,7 @@
 #include "util/tls.h"
 
 /*
- * running.c: the list of threads that work on send queues, in any process. Enter before taking the
+ * ring.c: the list of threads that work on send queues, in any process. Enter before taking the
  * queue's lock, leave after releasing it. _again(): the thread starts anew and keeps nothing that
  * it has looked up.
  */

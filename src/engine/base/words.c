@@ -14,7 +14,6 @@
 static_assert(PAIR(rq_ci, rx_turn) && PAIR(next_rcv_psn, msn) && PAIR(rx_srq_wqe, rx_srqn) &&
 		      PAIR(rx_first, rx_n) && offsetof(struct hw_qp, rx_intent) % 8 == 0,
 	      "fields that change together are one word");
-#define TURN UINT64_C(0x100000000)
 /* The tag is in the bits above the number. */
 #define TAG24 (UINT64_C(1) << 56)
 #define TAG16 (UINT64_C(1) << 48)
@@ -145,16 +144,11 @@ static void new_tag(uint64_t *w, uint64_t tag)
 
 void resp_change_tags(struct hw_qp *qp)
 {
-	new_tag(RESP_POS(qp), TURN);
+	new_tag(RESP_POS(qp), RESP_TURN);
 	new_tag(RESP_NOTE(qp), TAG24);
 	new_tag(RESP_PSN(qp), TAG24);
 	new_tag(RESP_AHEAD(qp), TAG16);
 	new_tag(RESP_INTENT(qp), TAG24);
-}
-
-void resp_forget(void)
-{
-	resp_held.pos -= TURN;
 }
 
 void resp_reset(struct hw_qp *qp)

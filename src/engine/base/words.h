@@ -36,6 +36,7 @@ enum resp_state { RESP_IDLE, RESP_WRITES, RESP_WRITTEN, RESP_REPAIR };
 #define RESP_NOTE(qp) ((uint64_t *)&(qp)->rx_srq_wqe)
 #define RESP_AHEAD(qp) ((uint64_t *)&(qp)->rx_first)
 #define RESP_INTENT(qp) (&(qp)->rx_intent)
+#define RESP_TURN UINT64_C(0x100000000) /* of the first one */
 
 /*
  * The responder that this thread has locked, and its words as this thread last saw or stored them.
@@ -167,7 +168,10 @@ void resp_busy_end(void);
 /* The lock was taken over from a stopped holder, whose later stores then have no effect. */
 void resp_change_tags(struct hw_qp *qp);
 /* If the caller cannot lock the responder anew, its unlock has no effect. */
-void resp_forget(void);
+static inline void resp_forget(void)
+{
+	resp_held.pos -= RESP_TURN;
+}
 /* Set the responder's words in hw_qp to their values after a reset. */
 void resp_reset(struct hw_qp *qp);
 

@@ -35,7 +35,7 @@ bool dc_stream_stops(struct eng_run *r, enum eng_why why);
 bool dc_stream_errored(const struct eng_run *r);
 /*
  * rc.c (RC, UC, XRC, DC) and ud.c: execute the WQE in r. These and the ones above are operations of
- * struct eng_transport.
+ * struct eng_sender.
  */
 struct hw_qp *rc_peer(struct eng_run *r, uint32_t *port);
 bool rc_accepts(struct eng_run *r, struct hw_qp *peer, uint32_t port);
