@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "fault/rows.h"
 #include "fw/fw.h"
 #include "super/program.h"
 #include "super/runtime.h"
@@ -257,6 +258,19 @@ static void values_world(struct line *l)
 		offer_word(l, world_row(i)->name, world_row(i)->what);
 }
 
+/* The places where a fault may happen. */
+static void values_rule(struct line *l)
+{
+	for (size_t i = 0; i < fault_nwheres; i++) {
+		const struct fault_where *w = &fault_wheres[i];
+
+		if (!w->names)
+			offer_word(l, w->name, "place");
+		for (const struct fault_name *n = w->names; n && n->name; n++)
+			offer_word(l, n->name, "call");
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*values)(struct line *l);
@@ -265,6 +279,7 @@ static const struct {
 	{"HCA", values_hca},       {"PORT", values_port},    {"FILE", values_file},
 	{"SPEC", values_topology}, {"TOPIC", values_topics}, {"COMMAND", values_opcode},
 	{"UID", values_uid},       {"WORLD", values_world},  {"GLOB", values_world},
+	{"RULE", values_rule},
 };
 
 /*

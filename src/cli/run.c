@@ -256,7 +256,7 @@ static int run_private(struct cli_options *o)
 {
 	struct child_state st;
 	struct runtime rt;
-	struct sup sup;
+	static struct sup sup; /* a stack may have 64 KiB */
 	sigset_t handled;
 	char name[PROG_NAME_MAX + 1];
 	struct topo topo = {0};

@@ -110,7 +110,7 @@ static int up_serve(struct cli_options *o, int ready)
 	struct topo topo = {0};
 	struct child_state st;
 	struct runtime rt;
-	struct sup sup;
+	static struct sup sup; /* a stack may have 64 KiB */
 	sigset_t set;
 	int lock, dir, r;
 

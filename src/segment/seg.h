@@ -151,8 +151,8 @@ struct seg_hdr {
 	uint32_t supervisor_pid;
 	_Atomic uint32_t down;     /* 1: the supervisor is going away */
 	_Atomic uint32_t capture;  /* a capture runs: packets are added to it (cap.h) */
-	_Atomic uint32_t adopting; /* 1: memory of a process may be adopted, or was (adopt.h) */
 	_Atomic uint32_t faults;   /* bits of enum hw_moment: rules wait for it (fault.h) */
+	_Atomic uint32_t adopting; /* 1: memory of a process may be adopted, or was (adopt.h) */
 	/*
 	 * Incremented when a key or QP is revoked from the threads that use it
 	 * (engine/keys/running.c).

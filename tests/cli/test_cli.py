@@ -1577,7 +1577,7 @@ class Supervisor(Cli):
         """The requests are like those of a process that has given up its request on the socket."""
         s, r = self.hello()
         seg = r['fds'][0]
-        _, size, table = struct.unpack('=IIQ', os.pread(seg, 16, 176))  # SEG_T_SLOT's seg_table_hdr
+        _, size, table = struct.unpack('=IIQ', os.pread(seg, 16, 184))  # SEG_T_SLOT's seg_table_hdr
         slot = table + size * r['slot']  # asked, answered, in
         bell = self.ask(s, BELL)['fds'][0]
         f = self.ask(s, OPEN, kind=SEG_FILE_ISSM, hca=self.hca(), port=1)
