@@ -316,12 +316,16 @@ static void put_end(const char *name, const struct pair_end *e, char *text, size
 {
 	size_t n = strlen(text);
 	int status = e->status;
+	const char *sig = WIFSIGNALED(status) ? sigabbrev_np(WTERMSIG(status)) : NULL;
 
 	if (!failed(e))
 		return;
-	snprintf(text + n, size - n, "%sthe %s: %s %d", n ? ", " : "", name,
-		 WIFSIGNALED(status) ? "signal" : "exit status",
-		 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	n += (size_t)snprintf(text + n, size - n, "%sthe %s: ", n ? ", " : "", name);
+	if (WIFSIGNALED(status))
+		snprintf(text + n, size - n, "signal %d (SIG%s)", WTERMSIG(status),
+			 sig ? sig : "?");
+	else
+		snprintf(text + n, size - n, "exit status %d", WEXITSTATUS(status));
 }
 
 void pair_text(const struct pair *p, char *text, size_t size)

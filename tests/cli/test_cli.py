@@ -26,8 +26,8 @@ import unittest
 import xml.etree.ElementTree as xml_tree
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import (BUILD, NOBODY, SOFTHCA, TIMEOUT, TOP, VERBS_ENUMS, alive, fabric_dir, ordinary_user_can_run,  # noqa: E402
-                     stop, wait_for)
+from softhca import (BUILD, NOBODY, SOFTHCA, TIMEOUT, TOP, VERBS_ENUMS, alive, fabric_dir,  # noqa: E402
+                     ordinary_user_can_run, stop, wait_for)
 
 ROOT = os.geteuid() == 0
 
@@ -130,6 +130,17 @@ class Cli(unittest.TestCase):
     def down(self, name='lab'):
         r = self.softhca('down', name)
         self.assertEqual((r.returncode, r.stdout, r.stderr), (0, '', ''))
+
+
+# Waits for asynchronous events, of which there are none, in other calls than read().
+EVENTS = '''
+import os, select
+from pyverbs.device import Context
+ctx = Context(name='mlx5_0')
+fd = next(int(f) for f in os.listdir('/proc/self/fd') if 'infinibandevent' in os.readlink('/proc/self/fd/' + f))
+'''
+EPOLL = EVENTS + 'p = select.epoll(); p.register(fd, select.EPOLLIN); p.poll()'
+SELECT = EVENTS + 'select.select([fd], [], [])'
 
 
 class Worlds(Cli):
@@ -277,11 +288,14 @@ class AllWorlds(Cli):
                    'c = Context(name="mlx5_0"); ch = CompChannel(c); q = CQ(c, 1, None, ch, 0)\n'
                    'q.req_notify(); ch.get_cq_event(q)')
         for argv, where in ((('/usr/bin/python3', '-c', channel), r'a completion channel \(ibv_get_cq_event\)'),
+                            (('/usr/bin/python3', '-c', EPOLL), 'asynchronous events'),
+                            (('/usr/bin/python3', '-c', SELECT), 'asynchronous events'),
                             (('ibv_asyncwatch',), r'asynchronous events \(ibv_get_async_event\)'),
                             (('rping', '-s'), r'an event channel of rdma_cm \(rdma_get_cm_event\)')):
             with self.subTest(argv[0]):
                 out = self.run_all(*self.ONE, '--timeout', '1', '--', *argv, status=1)
-                self.assertRegex(out, rf'(?m)^default +hung: after \d+ s: {os.path.basename(argv[0])}: in read of {where}\n')
+                call = {EPOLL: 'epoll_wait', SELECT: 'select'}.get(argv[-1], 'read')
+                self.assertRegex(out, rf'(?m)^default +hung: after \d+ s: {os.path.basename(argv[0])}: in {call} of {where}\n')
 
     def test_unused(self):
         out = self.run_all(*self.ONE, '--', 'true', status=0)
@@ -299,6 +313,9 @@ class AllWorlds(Cli):
         self.assertRegex(out, r'(?m)^default +failed: the server: exit status 3: ')
         out = self.run_all(*self.ONE, '--link', 'ib', '--pair', server, '--', 'sh', '-c', 'exit 4', status=1)
         self.assertRegex(out, r'(?m)^default +failed: the client: exit status 4: ')
+        out = self.run_all(*self.ONE, '--link', 'ib', '--pair', server, '--', 'sh', '-c', 'echo so; kill -SEGV $$',
+                           status=1)
+        self.assertRegex(out, r'(?m)^default +failed: the client: signal 11 \(SIGSEGV\): (so|Segmentation fault.*)$')
         out = self.run_all(*self.ONE, '--link', 'ib', '--pair', 'true', '--', *client, status=1)
         self.assertIn('the server has ended before it listened or used an adapter', out)
         out = self.run_all(*self.ONE, '--link', 'ib', '--timeout', '1', '--pair', 'sleep 1000', '--', *client, status=1)
