@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -25,42 +26,10 @@
 #define LINE 320
 #define FDS 8
 
-/* What the first argument of a call is. */
-enum first { FIRST_OTHER, FIRST_FD, FIRST_POLL, FIRST_FUTEX };
-
-static const struct call {
+struct call {
 	long number;
 	const char *name;
-	enum first first;
-} calls[] = {
-	{SYS_read, "read", FIRST_FD},
-	{SYS_write, "write", FIRST_FD},
-	{SYS_recvfrom, "recv", FIRST_FD},
-	{SYS_recvmsg, "recvmsg", FIRST_FD},
-	{SYS_sendto, "send", FIRST_FD},
-	{SYS_sendmsg, "sendmsg", FIRST_FD},
-	{SYS_accept4, "accept", FIRST_FD},
-	{SYS_connect, "connect", FIRST_FD},
-	{SYS_ppoll, "poll", FIRST_POLL},
-	{SYS_pselect6, "select", FIRST_OTHER},
-	{SYS_epoll_pwait, "epoll_wait", FIRST_OTHER},
-	{SYS_futex, "futex: a lock, a condition or another thread", FIRST_FUTEX},
-	{SYS_nanosleep, "nanosleep", FIRST_OTHER},
-	{SYS_clock_nanosleep, "nanosleep", FIRST_OTHER},
-	{SYS_wait4, "wait for a child", FIRST_OTHER},
-	{SYS_waitid, "wait for a child", FIRST_OTHER},
-	{SYS_rt_sigsuspend, "sigsuspend", FIRST_OTHER},
-	{SYS_rt_sigtimedwait, "sigwait", FIRST_OTHER},
-	{SYS_flock, "flock", FIRST_FD},
-#ifdef SYS_accept
-	{SYS_accept, "accept", FIRST_FD},
-#endif
-#ifdef SYS_poll
-	{SYS_poll, "poll", FIRST_POLL},
-	{SYS_select, "select", FIRST_OTHER},
-	{SYS_epoll_wait, "epoll_wait", FIRST_OTHER},
-	{SYS_pause, "pause", FIRST_OTHER},
-#endif
+	size_t (*files)(pid_t pid, const uint64_t arg[2], int fd[FDS]); /* NULL: none */
 };
 
 /* Event files, and the call of a library that reads each. */
@@ -103,20 +72,107 @@ static void put_file(struct sup *sup, pid_t pid, int fd, char *text, size_t size
 		 !strncmp(target, "socket:", 7) ? "" : target, "");
 }
 
-static void put_polled(struct sup *sup, pid_t pid, const uint64_t arg[2], char *text, size_t size)
+/* ---- the files that a call waits for: their number; at most FDS of them */
+
+static bool read_of(pid_t pid, uint64_t address, void *to, size_t n)
+{
+	struct iovec here = {to, n}, there = {(void *)(uintptr_t)address, n};
+
+	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)n;
+}
+
+static size_t polled(pid_t pid, const uint64_t arg[2], int fd[FDS])
 {
 	struct pollfd p[FDS];
-	struct iovec here = {p, 0}, there = {(void *)(uintptr_t)arg[0], 0};
-	size_t n = arg[1] < FDS ? arg[1] : FDS, len = 0;
+	size_t n = 0, of = arg[1] < FDS ? arg[1] : FDS;
+
+	if (!read_of(pid, arg[0], p, of * sizeof(*p)))
+		return 0;
+	for (size_t i = 0; i < of; i++)
+		if (p[i].fd >= 0)
+			fd[n++] = p[i].fd;
+	return n;
+}
+
+/* Those that are to become readable. */
+static size_t selected(pid_t pid, const uint64_t arg[2], int fd[FDS])
+{
+	size_t limit = arg[0] < FD_SETSIZE ? arg[0] : FD_SETSIZE, n = 0;
+	fd_set set;
+
+	FD_ZERO(&set);
+	if (!read_of(pid, arg[1], &set, (limit + 63) / 64 * 8))
+		return 0;
+	for (size_t i = 0; i < limit && n < FDS; i++)
+		if (FD_ISSET((int)i, &set))
+			fd[n++] = (int)i;
+	return n;
+}
+
+static size_t in_epoll(pid_t pid, const uint64_t arg[2], int fd[FDS])
+{
+	char path[64], line[256];
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)pid, (int)arg[0]);
+	f = fopen(path, "re");
+	while (f && n < FDS && fgets(line, sizeof(line), f))
+		if (!strncmp(line, "tfd:", 4))
+			fd[n++] = (int)num_decimal(line + 4 + strspn(line + 4, " \t"), NULL);
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static size_t one(pid_t pid, const uint64_t arg[2], int fd[FDS])
+{
+	fd[0] = (int)arg[0];
+	return 1;
+}
+
+static const struct call calls[] = {
+	{SYS_read, "read", one},
+	{SYS_write, "write", one},
+	{SYS_recvfrom, "recv", one},
+	{SYS_recvmsg, "recvmsg", one},
+	{SYS_sendto, "send", one},
+	{SYS_sendmsg, "sendmsg", one},
+	{SYS_accept4, "accept", one},
+	{SYS_connect, "connect", one},
+	{SYS_ppoll, "poll", polled},
+	{SYS_pselect6, "select", selected},
+	{SYS_epoll_pwait, "epoll_wait", in_epoll},
+	{SYS_futex, "futex: a lock, a condition or another thread", NULL},
+	{SYS_nanosleep, "nanosleep", NULL},
+	{SYS_clock_nanosleep, "nanosleep", NULL},
+	{SYS_wait4, "wait for a child", NULL},
+	{SYS_waitid, "wait for a child", NULL},
+	{SYS_rt_sigsuspend, "sigsuspend", NULL},
+	{SYS_rt_sigtimedwait, "sigwait", NULL},
+	{SYS_flock, "flock", one},
+#ifdef SYS_accept
+	{SYS_accept, "accept", one},
+#endif
+#ifdef SYS_poll
+	{SYS_poll, "poll", polled},
+	{SYS_select, "select", selected},
+	{SYS_epoll_wait, "epoll_wait", in_epoll},
+	{SYS_pause, "pause", NULL},
+#endif
+};
+
+static void put_files(struct sup *sup, pid_t pid, const struct call *c, const uint64_t arg[2],
+		      char *text, size_t size)
+{
+	int fd[FDS];
+	size_t n = c->files ? c->files(pid, arg, fd) : 0, len = 0;
 
 	*text = 0;
-	here.iov_len = there.iov_len = n * sizeof(*p);
-	if (process_vm_readv(pid, &here, 1, &there, 1, 0) != (ssize_t)here.iov_len)
-		return;
 	for (size_t i = 0; i < n && len < size; i++) {
 		char file[160];
 
-		put_file(sup, pid, p[i].fd, file, sizeof(file));
+		put_file(sup, pid, fd[i], file, sizeof(file));
 		len += (size_t)snprintf(text + len, size - len, "%s%s", i ? ", " : "", file);
 	}
 }
@@ -204,12 +260,9 @@ static bool put_call(struct sup *sup, pid_t pid, const char *tid, char *text, si
 		snprintf(text, size, "in system call %ld", number);
 		return true;
 	}
-	if (c->first == FIRST_FUTEX && put_queue_read(sup, pid, a[0], text, size))
+	if (c->number == SYS_futex && put_queue_read(sup, pid, a[0], text, size))
 		return true;
-	if (c->first == FIRST_FD)
-		put_file(sup, pid, (int)a[0], file, sizeof(file));
-	else if (c->first == FIRST_POLL)
-		put_polled(sup, pid, a, file, sizeof(file));
+	put_files(sup, pid, c, a, file, sizeof(file));
 	snprintf(text, size, "in %s%s%s", c->name, *file ? " of " : "", file);
 	return true;
 }

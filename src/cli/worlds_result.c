@@ -173,11 +173,11 @@ static void put_detail(const struct worlds_run *w, char *text, size_t size)
 	} else if (w->result == WORLDS_FAILED && !w->known) {
 		snprintf(text, size, "softhca run ended with %s %d",
 			 w->signal ? "signal" : "exit status", w->signal ? w->signal : w->status);
+	} else if (w->result == WORLDS_FAILED && *pair) {
+		snprintf(text, size, "%s", last);
 	} else if (w->result == WORLDS_FAILED && w->signal) {
 		snprintf(text, size, "signal %d (SIG%s): %s", w->signal,
 			 sigabbrev_np(w->signal) ? sigabbrev_np(w->signal) : "?", last);
-	} else if (w->result == WORLDS_FAILED && *pair) {
-		snprintf(text, size, "%s", last);
 	} else if (w->result == WORLDS_FAILED) {
 		snprintf(text, size, "exit status %d: %s", w->status, last);
 	} else if (w->result == WORLDS_HUNG) {

@@ -9,11 +9,13 @@
 
 static void check_sel(const struct hw_fault_sel *s)
 {
-	fz_check(s->moment < HW_MOMENTS);
+	fz_check(s->moment < HW_ACTS_END);
 	if (!s->moment)
 		return;
 	fz_check(s->where < fault_nwheres && fault_wheres[s->where].at == s->moment);
-	fz_check(!(s->have & ~fault_wheres[s->where].keys & ~7u));
+	/* an event without keys has those of whom the rule is about */
+	fz_check(!(s->have & ~fault_wheres[s->where].keys &
+		   ~(1u << HW_FK_PID | 1u << HW_FK_HOST | 1u << HW_FK_COMM)));
 	fz_check(memchr(s->host, 0, sizeof(s->host)) && memchr(s->comm, 0, sizeof(s->comm)));
 }
 
