@@ -11,6 +11,7 @@
 #include "util/log.h"
 #include "util/sys.h"
 
+#include <infiniband/verbs.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -31,6 +32,10 @@ static bool end_fits(const struct seg *s, const struct hw_fault_sel *sel, const 
 	if (sel->have & 1u << HW_FK_DEV && !(hca && !strcmp(fab_hca_name(s, hca, name), sel->dev)))
 		return false;
 	if (sel->have & 1u << HW_FK_PORT && e->port != sel->port)
+		return false;
+	if (sel->have & 1u << HW_FK_QP && !(e->qp && e->qpn == sel->qpn))
+		return false;
+	if (sel->have & 1u << HW_FK_TYPE && !(e->qp && e->st == sel->st))
 		return false;
 	if (!(sel->have & 1u << HW_FK_HOST))
 		return true;
@@ -56,6 +61,8 @@ static bool listed(const char *list, const char *name)
 
 static bool id_fits(const struct hw_fault_sel *sel, const struct fault_moment *m)
 {
+	if (m->at == HW_AT_WR)
+		return m->id < 64 && fault_wheres[sel->where].ops >> m->id & 1;
 	if (!m->name)
 		return sel->id == UINT32_MAX || sel->id == m->id;
 	return listed(fault_wheres[sel->where].names[sel->id].calls, m->name);
@@ -64,7 +71,8 @@ static bool id_fits(const struct hw_fault_sel *sel, const struct fault_moment *m
 static bool sel_fits(const struct seg *s, const struct hw_fault_sel *sel,
 		     const struct fault_moment *m)
 {
-	if (sel->moment != m->at || !id_fits(sel, m))
+	if (sel->moment != m->at || !id_fits(sel, m) ||
+	    (sel->have & 1u << HW_FK_SIZE && sel->size != m->size))
 		return false;
 	/* Keys name one end: all that are given must be of the same. */
 	for (size_t i = 0; i < ARRAY_SIZE(m->end); i++)
@@ -86,7 +94,7 @@ static uint64_t whose(const struct seg *s, const struct hw_fault *f, const struc
 	case HW_PER_PROCESS:
 		return p ? (uint64_t)p->gen << 32 | m->end[0].proc : SEG_NONE;
 	case HW_PER_QP:
-		return m->qpn;
+		return m->end[0].qp ? m->end[0].qpn : SEG_NONE;
 	default:
 		return 0;
 	}
@@ -122,12 +130,34 @@ static bool in_time(const struct seg *s, const struct hw_fault *f)
 	return !f->when.until_ns || clock_now_ns() - fab_subnet(s)->born < f->when.until_ns;
 }
 
+/* Can the effect happen to this message? */
+static bool possible(const struct hw_fault_effect *e, const struct fault_moment *m)
+{
+	uint64_t v;
+
+	if (m->at == HW_AT_RECV)
+		return m->answered;
+	if (fault_does(e, FAULT_DUPLICATED, &v))
+		return !m->answered;
+	if (fault_does(e, FAULT_CUT, &v))
+		return v < m->packets;
+	if (fault_does(e, FAULT_RNR, &v))
+		return m->answered && m->received;
+	if (!fault_does(e, FAULT_WC, &v))
+		return m->answered || !fault_does(e, FAULT_UNANSWERED, &v);
+	if (v == IBV_WC_RNR_RETRY_EXC_ERR)
+		return m->answered && m->received;
+	return m->answered || v == IBV_WC_LOC_LEN_ERR || v == IBV_WC_LOC_QP_OP_ERR ||
+	       v == IBV_WC_LOC_PROT_ERR || v == IBV_WC_MW_BIND_ERR;
+}
+
 /* Counts the moment, if it fits. `free`: no other rule fires at it. */
 static bool fires(const struct seg *s, struct hw_fault *f, const struct fault_moment *m, bool free)
 {
 	uint64_t n, fired;
 
-	if (!sel_fits(s, &f->sel, m) || !in_time(s, f))
+	if (!sel_fits(s, &f->sel, m) || !in_time(s, f) ||
+	    (m->at >= HW_AT_WR && !possible(&f->does, m)))
 		return false;
 	n = number(s, f, m);
 	if (!free)
@@ -219,10 +249,10 @@ void fault_set_waits(struct seg *s)
 
 int fault_call(struct seg *s, enum hw_moment at, const char *name, uint32_t hca)
 {
-	const struct fault_moment m = {.at = at,
-				       .name = name,
-				       .end = {{s->self, hca, 0}, {SEG_NONE, SEG_NONE, 0}},
-				       .qpn = SEG_NONE};
+	const struct fault_moment m = {
+		.at = at,
+		.name = name,
+		.end = {{.proc = s->self, .hca = hca}, {.proc = SEG_NONE, .hca = SEG_NONE}}};
 	struct hw_fault_effect e;
 	uint64_t err;
 

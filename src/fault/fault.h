@@ -25,22 +25,36 @@ enum fault_what {
 	FAULT_PKEY,     /* entry value >> 32 of the P_Key table */
 	FAULT_LID,
 	FAULT_REREGISTER, /* ClientReregister, as a new subnet manager sends it */
+	/* Of a message. */
+	FAULT_LOST,       /* once */
+	FAULT_LATE,       /* it is executed so many ns later */
+	FAULT_CUT,        /* so many packets land, and the rest is lost, once */
+	FAULT_UNANSWERED, /* the responder executes it, and its answer is lost, once */
+	FAULT_DUPLICATED, /* it arrives twice */
+	FAULT_RNR,        /* the receiver is not ready, once */
+	FAULT_WC,         /* the work request ends with this enum ibv_wc_status */
+	FAULT_RECV_WC,    /* the receive does, and the sender gets what follows from it */
 	FAULT_WHATS
 };
 
 /* Whom a moment is about: one end of a connection, or a caller. SEG_NONE: nobody. */
 struct fault_end {
-	uint32_t proc; /* SEG_T_PROC index */
-	uint32_t hca;  /* SEG_T_HCA index */
-	uint32_t port; /* its number, from 1; 0: none */
+	uint32_t proc;    /* SEG_T_PROC index */
+	uint32_t hca;     /* SEG_T_HCA index */
+	uint32_t port;    /* its number, from 1; 0: none */
+	uint32_t qpn, st; /* the QP and its service, if `qp` */
+	bool qp;
 };
 
 struct fault_moment {
 	enum hw_moment at;
 	const char *name; /* HW_AT_CALL, HW_AT_CM_CALL: as a trace says it */
-	uint32_t id;      /* HW_AT_FW: the opcode */
+	uint32_t id;      /* HW_AT_FW, HW_AT_WR: the opcode */
 	struct fault_end end[2];
-	uint32_t qpn; /* SEG_NONE: none */
+	/* HW_AT_WR, HW_AT_RECV */
+	uint64_t size;
+	uint32_t packets;
+	bool answered, received; /* it is acknowledged; it takes a receive */
 };
 
 /* Does any rule wait for such a moment? */

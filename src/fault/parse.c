@@ -210,6 +210,12 @@ static int read_key(struct parse *p, const struct fault_where *w, struct hw_faul
 			s->id = (uint32_t)n;
 		if (k == HW_FK_PORT)
 			s->port = (uint32_t)n;
+		if (k == HW_FK_QP)
+			s->qpn = (uint32_t)n;
+		if (k == HW_FK_TYPE)
+			s->st = (uint32_t)n;
+		if (k == HW_FK_SIZE)
+			s->size = n;
 		return 0;
 	}
 	for (int k = 0; k < HW_FAULT_KEYS; k++)
@@ -476,7 +482,7 @@ static int when_per(struct parse *p, struct hw_fault *f)
 	static const struct {
 		const char *name;
 		enum hw_fault_per per;
-	} pers[] = {{"host", HW_PER_HOST}, {"process", HW_PER_PROCESS}};
+	} pers[] = {{"host", HW_PER_HOST}, {"process", HW_PER_PROCESS}, {"qp", HW_PER_QP}};
 	size_t len = word_len(p->at);
 	struct suggest g;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rows of rows.h. A new place, effect or key is a row here, and the code that asks for it. */
 #include "fault/rows.h"
+#include "wire/wqe/wqe.h"
 #include "util/cleanup.h"
 
 /* clang-format off */
@@ -94,7 +95,16 @@ static const struct fault_name rdma_names[] = {
 /* clang-format on */
 
 #define BIT(n) (1u << (n))
+#define OP(name) (UINT64_C(1) << WQE_OP_##name)
 #define CALLER (BIT(HW_FK_HOST) | BIT(HW_FK_PID) | BIT(HW_FK_COMM))
+
+#define MESSAGE (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_QP) | BIT(HW_FK_TYPE) | BIT(HW_FK_SIZE))
+#define LOSSES (BIT(FAULT_LOST) | BIT(FAULT_LATE) | BIT(FAULT_WC))
+#define WORK(n, o, more, ex)                                                                      \
+	{                                                                                         \
+		.name = n, .at = HW_AT_WR, .ops = (o), .keys = MESSAGE, .whats = LOSSES | (more), \
+		.example = ex                                                                     \
+	}
 
 const struct fault_where fault_wheres[] = {
 	{
@@ -129,6 +139,30 @@ const struct fault_where fault_wheres[] = {
 		.extras = BIT(FAULT_SYNDROME),
 		.example = "fw[cmd=CREATE_MKEY]:status=NO_RESOURCES,syndrome=0x1234:when=1+",
 	},
+	WORK("SEND", OP(SEND) | OP(SEND_IMM) | OP(SEND_INVAL),
+	     BIT(FAULT_CUT) | BIT(FAULT_UNANSWERED) | BIT(FAULT_DUPLICATED) | BIT(FAULT_RNR),
+	     "SEND:lost:when=3"),
+	WORK("WRITE", OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM),
+	     BIT(FAULT_CUT) | BIT(FAULT_UNANSWERED) | BIT(FAULT_RNR),
+	     "WRITE[size=65536]:cut=3:when=1"),
+	WORK("READ", OP(RDMA_READ), 0, "READ:late=50ms:p=0.1"),
+	WORK("CAS", OP(ATOMIC_CS) | OP(ATOMIC_MASKED_CS), 0, "CAS:status=REM_ACCESS_ERR"),
+	WORK("FADD", OP(ATOMIC_FA) | OP(ATOMIC_MASKED_FA), 0, "FADD:lost:when=1"),
+	{
+		.name = "UMR",
+		.at = HW_AT_WR,
+		.ops = OP(UMR),
+		.keys = MESSAGE & ~BIT(HW_FK_SIZE),
+		.whats = BIT(FAULT_LATE) | BIT(FAULT_WC),
+		.example = "UMR:status=MW_BIND_ERR:when=1",
+	},
+	{
+		.name = "RECV",
+		.at = HW_AT_RECV,
+		.keys = MESSAGE,
+		.whats = BIT(FAULT_RECV_WC),
+		.example = "RECV:status=LOC_LEN_ERR:when=1",
+	},
 	{
 		.name = "process",
 		.at = HW_ACT_PROCESS,
@@ -161,6 +195,14 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_PKEY] = {"pkey", FAULT_V_ENTRY, "an index and a P_Key: pkey[0]=0x7fff"},
 	[FAULT_LID] = {"lid", FAULT_V_NUMBER, "a LID"},
 	[FAULT_REREGISTER] = {"reregister", FAULT_V_NONE, NULL},
+	[FAULT_LOST] = {"lost", FAULT_V_NONE, NULL},
+	[FAULT_LATE] = {"late", FAULT_V_TIME, "a time"},
+	[FAULT_CUT] = {"cut", FAULT_V_NUMBER, "a number of packets"},
+	[FAULT_UNANSWERED] = {"unanswered", FAULT_V_NONE, NULL},
+	[FAULT_DUPLICATED] = {"duplicated", FAULT_V_NONE, NULL},
+	[FAULT_RNR] = {"rnr", FAULT_V_NONE, NULL},
+	[FAULT_WC] = {"status", FAULT_V_WC, "a status of completions"},
+	[FAULT_RECV_WC] = {"status", FAULT_V_RECV_WC, "a status of receives"},
 };
 
 const struct fault_word fault_keys[HW_FAULT_KEYS] = {
@@ -170,4 +212,7 @@ const struct fault_word fault_keys[HW_FAULT_KEYS] = {
 	[HW_FK_DEV] = {"dev", FAULT_V_TEXT, "an adapter's name (mlx5_0)"},
 	[HW_FK_CMD] = {"cmd", FAULT_V_OPCODE, "a firmware command"},
 	[HW_FK_PORT] = {"port", FAULT_V_NUMBER, "a port's number"},
+	[HW_FK_QP] = {"qp", FAULT_V_NUMBER, "a QP's number"},
+	[HW_FK_TYPE] = {"type", FAULT_V_TYPE, "a type of QPs"},
+	[HW_FK_SIZE] = {"size", FAULT_V_NUMBER, "a number of bytes"},
 };

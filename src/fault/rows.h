@@ -18,6 +18,7 @@ struct fault_where {
 	uint32_t keys;                  /* bits of enum hw_fault_key */
 	uint32_t whats;                 /* bits of enum fault_what, of which one must be there */
 	uint32_t extras;                /* beside one of those */
+	uint64_t ops;                   /* HW_AT_WR: opcodes, as bits 1 << WQE_OP_* */
 	bool act;                       /* HW_ACT_*: wants at= or after=, and no other condition */
 	const char *example;
 };
@@ -31,9 +32,12 @@ enum fault_value {
 	FAULT_V_TIME,   /* 50ms */
 	FAULT_V_ENTRY,  /* [3]=0x8001: an entry of a table, and its value */
 	FAULT_V_TEXT,
-	FAULT_V_ERRNO,  /* ENOMEM */
-	FAULT_V_STATUS, /* NO_RESOURCES: of a firmware command, or its number */
-	FAULT_V_OPCODE, /* CREATE_MKEY: of a firmware command */
+	FAULT_V_ERRNO,   /* ENOMEM */
+	FAULT_V_STATUS,  /* NO_RESOURCES: of a firmware command, or its number */
+	FAULT_V_WC,      /* REM_ACCESS_ERR: an enum ibv_wc_status, of a send */
+	FAULT_V_RECV_WC, /* of a receive */
+	FAULT_V_TYPE,    /* RC: a service */
+	FAULT_V_OPCODE,  /* CREATE_MKEY: of a firmware command */
 };
 
 struct fault_word {

@@ -228,9 +228,9 @@ static void draws(void **state)
 
 static void firmware_commands(void **state)
 {
-	struct fault_moment m = {.at = HW_AT_FW,
-				 .end = {{SEG_NONE, hca[0], 0}, {SEG_NONE, SEG_NONE, 0}},
-				 .qpn = SEG_NONE};
+	struct fault_moment m = {
+		.at = HW_AT_FW,
+		.end = {{.proc = SEG_NONE, .hca = hca[0]}, {.proc = SEG_NONE, .hca = SEG_NONE}}};
 	struct hw_fault_effect e;
 	uint64_t v;
 

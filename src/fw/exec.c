@@ -137,8 +137,8 @@ static __attribute__((noinline)) enum fw_r exec_fault(struct fw_call *k, uint16_
 {
 	const struct fault_moment m = {.at = HW_AT_FW,
 				       .id = opcode,
-				       .end = {{k->s->self, k->c->hca, 0}, {SEG_NONE, SEG_NONE, 0}},
-				       .qpn = SEG_NONE};
+				       .end = {{.proc = k->s->self, .hca = k->c->hca},
+					       {.proc = SEG_NONE, .hca = SEG_NONE}}};
 	struct hw_fault_effect e;
 	uint64_t status, syndrome = 0;
 

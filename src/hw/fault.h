@@ -20,6 +20,8 @@ enum hw_moment {
 	HW_AT_CALL, /* a method or write command of uverbs, by the name of libibverbs' function */
 	HW_AT_CM_CALL, /* a command of rdma_cm, by that of librdmacm's */
 	HW_AT_FW,      /* a firmware command */
+	HW_AT_WR,      /* a send work request is executed */
+	HW_AT_RECV,    /* a receive is taken */
 	HW_MOMENTS,
 	/* What the supervisor does at a time, or after an event, not at moments of its own. */
 	HW_ACT_PROCESS = HW_MOMENTS,
@@ -35,6 +37,9 @@ enum hw_fault_key {
 	HW_FK_DEV,
 	HW_FK_CMD,
 	HW_FK_PORT,
+	HW_FK_QP,
+	HW_FK_TYPE,
+	HW_FK_SIZE,
 	HW_FAULT_KEYS
 };
 
@@ -44,7 +49,8 @@ struct hw_fault_sel {
 	uint32_t where;  /* row of fault_wheres[] */
 	uint32_t id;     /* which of its kind: a row of its names, an opcode...; UINT32_MAX: any */
 	uint32_t have;
-	uint32_t pid, port;
+	uint32_t pid, port, qpn, st;
+	uint64_t size;
 	char host[HW_FAULT_NAME], dev[HW_FAULT_NAME], comm[16];
 };
 

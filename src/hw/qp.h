@@ -67,7 +67,10 @@ struct hw_qp {
 	uint32_t qctr;                        /* SEG_T_QCTR index of its counter set; 0: none */
 	uint32_t xrcd;        /* XRC: requests may name SRQs of this domain; 0: accepts none */
 	uint32_t block_lb_mc; /* does not receive what it sends to multicast groups */
-	uint32_t shared;      /* an XRC target QP of verbs: each hw_share of it gets its events */
+	/* [sq] what a rule of --inject does to a WQE (engine/tx/fault.c) */
+	uint32_t fault;
+	uint64_t fault_arg;
+	uint32_t shared; /* an XRC target QP of verbs: each hw_share of it gets its events */
 	uint32_t uar, user_index;
 	/* log2 of the number of WQEs, and of the bytes of one WQE */
 	uint32_t rq_log_size, rq_log_stride;

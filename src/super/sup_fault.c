@@ -135,7 +135,7 @@ static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_
 
 	seg_for_each_live (s, SEG_T_PROC, i) {
 		const struct seg_proc *p = seg_proc(s, i);
-		const struct fault_end e = {i, SEG_NONE, 0};
+		const struct fault_end e = {.proc = i, .hca = SEG_NONE};
 
 		if (!p || i == s->self ||
 		    (whose ? whose != ((uint64_t)p->gen << 32 | (i + 1)) : !fault_is_of(s, f, &e)))
@@ -190,7 +190,7 @@ static uint32_t act_ports(struct sup *sup, const struct hw_fault *f, uint64_t no
 
 	seg_for_each_live (s, SEG_T_PORT, i) {
 		const struct hw_port *p = hw_port(s, i);
-		const struct fault_end e = {SEG_NONE, p->hca, p->num};
+		const struct fault_end e = {.proc = SEG_NONE, .hca = p->hca, .port = p->num};
 
 		if (p->hca == SEG_NONE || !hw_hca(s, p->hca) || !fault_is_of(s, f, &e))
 			continue;

@@ -51,6 +51,7 @@ enum eng_out {
 	ENG_SILENT, /* no answer: the transport timer decides */
 	ENG_LOCKED, /* a lock could not be taken in time: try again soon */
 	ENG_GONE,   /* this queue's memory is gone: no completion can be written either */
+	ENG_LATER,  /* the queue is parked, and nothing was tried */
 	ENG_AGAIN,  /* addresses found before are void (a gate was shut): execute the WQE again */
 };
 
@@ -91,6 +92,8 @@ enum eng_why {
 	ENG_W_XRC_SRQ,
 	ENG_W_REMOTE_MTU,
 	ENG_W_SIG_PSV,
+	ENG_W_BAD_RESP,
+	ENG_W_ABORTED,
 	ENG_W_CRYPTO_KEY,
 	ENG_W_CRYPTO_LENGTH,
 	ENG_W_COUNT
@@ -182,6 +185,8 @@ struct eng_run {
 	enum eng_why late; /* why the answer was not stored, although the request was done */
 	uint8_t format; /* CQE_FORMAT_DATA_*: the answer is in `answer`, for the CQE of this WQE */
 	uint8_t answer[CQE_DATA_MAX];
+	bool lost;                /* the message is lost behind the sender (fault.c) */
+	uint32_t land;            /* so many packets land, and the rest is lost (fault.c); 0: all */
 	enum eng_why cut;         /* why r->local has only the first whole packets of the message */
 	uint8_t rx[HW_RX_AHEAD];  /* copy of the receive WQE in work */
 	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */

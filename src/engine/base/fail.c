@@ -67,6 +67,8 @@ const struct eng_failure eng_failures[ENG_W_COUNT] = {
 	[ENG_W_CRYPTO_KEY] = {CQE_SYND_LOCAL_PROT, 0x58,
 			      "crypto key without crypto, or its DEK is not usable with it"},
 	[ENG_W_CRYPTO_LENGTH] = {CQE_SYND_LOCAL_PROT, 0x59, "AES-XTS cannot encrypt so many bytes"},
+	[ENG_W_BAD_RESP] = {CQE_SYND_BAD_RESP, 0x8d, "an answer that is none to the request"},
+	[ENG_W_ABORTED] = {CQE_SYND_REMOTE_ABORTED, 0x8e, "the other end has given up the request"},
 	[ENG_W_SIG_PSV] = {CQE_SYND_LOCAL_PROT, 0x57, "PSV is unknown, or of another PD"},
 };
 

@@ -371,7 +371,8 @@ static enum eng_out rc_request(struct eng_run *r, struct hw_qp *peer, const stru
 	    !peer->comm_est)
 		qp_comm_est(r->s, peer, r->dest);
 	psn = (r->qp->next_send_psn + n) & PSN_MASK;
-	if ((!ahead || !t->psn) && !resp_set_psn(peer, psn) && t->psn)
+	if ((!ahead || !t->psn) && __builtin_expect(!r->land, 1) && !resp_set_psn(peer, psn) &&
+	    t->psn)
 		set_psn_late(r, peer, psn);
 	r->qp->next_send_psn = psn;
 	way_count_answer(r, op, peer);
@@ -469,11 +470,15 @@ enum eng_out rc_execute(struct eng_run *r)
 		return ENG_FAILED;
 	psn = r->qp->next_send_psn;
 	n = eng_npkts(r->local.len, r->qp->mtu);
+	if (__builtin_expect(r->land && r->land < n, 0)) {
+		sgl_trim(&r->local, part_bytes(r, r->land));
+		r->cut = ENG_W_RETRY;
+	}
 	peer = r->sender->peer(r, &port);
 	if (cap_on(r->s))
 		eng_capture_request(r, op);
 	way_request(r, op, &pkts);
-	if (peer && fab_path_passes(r->s, &r->path, &pkts)) {
+	if (peer && fab_path_passes(r->s, &r->path, &pkts) && __builtin_expect(!r->lost, 1)) {
 		int rc = resp_lock(r->s, peer, r->dest);
 
 		out = resp_not_locked(rc);
@@ -496,6 +501,12 @@ enum eng_out rc_execute(struct eng_run *r)
 		if (out == ENG_LOCKED || out == ENG_AGAIN || out == ENG_GONE)
 			return out;
 		r->qp->next_send_psn = (psn + n) & PSN_MASK;
+		if (r->land && !eng_acks(t))
+			return ENG_DONE;
+		if (r->land) {
+			r->qp->next_send_psn = psn;
+			return ENG_SILENT;
+		}
 		r->why = r->cut;
 		out = ENG_FAILED;
 	} else if ((out == ENG_DONE || out == ENG_FAILED) && r->late) {

@@ -9,6 +9,7 @@
 #include "engine/keys/sig.h"
 #include "engine/rx/tm.h"
 #include "engine/tx/sender.h"
+#include "fault/fault.h"
 #include "hw/cq.h"
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
@@ -262,7 +263,11 @@ static bool step(struct eng_run *r, uint32_t pi)
 	/* Waiting completions may wait for further messages, but not for other operations. */
 	if (__builtin_expect(r->waits != SEG_NONE, 0) && !eng_op(r->opcode)->cqe)
 		sq_flush_waiting(r);
-	out = execute(r);
+	out = __builtin_expect(fault_waits(r->s, HW_AT_WR) || fault_waits(r->s, HW_AT_RECV), 0)
+		      ? fault_execute(r, execute)
+		      : execute(r);
+	if (out == ENG_LATER)
+		return false;
 	if (out == ENG_DONE)
 		return complete(r, ENG_W_NONE);
 	if (out == ENG_FAILED)

@@ -53,6 +53,8 @@ enum eng_out rc_execute(struct eng_run *r);
 enum eng_why rc_place_answer(struct eng_run *r);
 enum eng_out ud_execute(struct eng_run *r);
 
+/* fault.c: instead of execute(), while rules wait for work requests. */
+enum eng_out fault_execute(struct eng_run *r, enum eng_out (*execute)(struct eng_run *r));
 /* early.c: before a WQE is executed, where answers are late (seg.unfenced). */
 void early_step(struct eng_run *r, uint32_t pi);
 /* Executes the WQEs up to the last doorbell. */

@@ -304,7 +304,8 @@ static enum eng_out ud_deliver(struct eng_run *r, const struct ud_av *av, const 
 		return av->to.dgid ? ud_multicast(r, av, op, &pkts) : ENG_SILENT;
 	r->dest = av->dqpn;
 	peer = hw_qp(r->s, av->dqpn);
-	if (way_find(r, r->qp, &av->to, &r->path) && fab_path_passes(r->s, &r->path, &pkts) && peer)
+	if (way_find(r, r->qp, &av->to, &r->path) && fab_path_passes(r->s, &r->path, &pkts) &&
+	    peer && !r->lost)
 		out = ud_arrive(r, av, peer, op);
 	if (out == ENG_LOCKED && park_patience_ends(r->s, r->qp, peer))
 		out = ENG_SILENT;
