@@ -103,6 +103,7 @@ static const char *waits_for(uint32_t park)
 	return park == HW_PARK_RNR     ? "receiver"
 	       : park == HW_PARK_RETRY ? "answer"
 	       : park == HW_PARK_LOCK  ? "lock"
+	       : park == HW_PARK_LATE  ? "--inject"
 				       : "";
 }
 

@@ -120,6 +120,34 @@ static void events_of_conditions(void **state)
 	assert_int_equal(f.when.after.have, 1u << HW_FK_CMD);
 }
 
+static void messages(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	good("WRITE[size=65536,type=RC,qp=0x41]:cut=3:when=1");
+	assert_int_equal(f.sel.moment, HW_AT_WR);
+	assert_int_equal(f.sel.size, 65536);
+	assert_int_equal(f.sel.st, 0);
+	assert_int_equal(f.sel.qpn, 0x41);
+	assert_true(fault_does(&f.does, FAULT_CUT, &v));
+	assert_int_equal(v, 3);
+	good("SEND:status=REM_ACCESS_ERR:per=qp");
+	assert_true(fault_does(&f.does, FAULT_WC, &v));
+	assert_int_equal(v, 10);
+	good("RECV:status=LOC_LEN_ERR");
+	assert_true(fault_does(&f.does, FAULT_RECV_WC, &v));
+	assert_int_equal(v, 1);
+	bad("RECV:status=REM_ACCESS_ERR", "RECV:status=", "there is no status of receives");
+	bad("SEND:status=SUCCESS", "SEND:status=", "there is no status of completions");
+	bad("READ:cut=1", "READ:", "cut cannot happen there");
+	bad("UMR:lost", "UMR:", "lost cannot happen there");
+	bad("SEND[type=RD]:lost", "SEND[type=", "there is no type of QPs 'RD'");
+	bad("SEND[cmd=NOP]:lost", "SEND[", "cmd= does not narrow SEND");
+	bad("SEND:lost=1", "SEND:lost", "lost has no value");
+	bad("SENDS:lost", "", "did you mean 'SEND'?");
+}
+
 static void acts(void **state)
 {
 	uint64_t v;
@@ -208,6 +236,7 @@ int main(void)
 		cmocka_unit_test(what_a_rule_says),
 		cmocka_unit_test(when_it_fires),
 		cmocka_unit_test(events_of_conditions),
+		cmocka_unit_test(messages),
 		cmocka_unit_test(acts),
 		cmocka_unit_test(mistakes),
 	};

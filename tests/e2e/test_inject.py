@@ -180,6 +180,133 @@ class Acts(softhca.Case):
         self.assertIn('never fired: port[port=2]:down:at=0s', r.out)
 
 
+class Work(softhca.Case):
+    """Messages and completions: what both ends see. The third of five requests (tests/e2e/work.c) is meant."""
+    ALL = ['1: ok', '2: ok', '3: ok', '4: ok', '5: ok']
+
+    def work(self, rule, args, *more, fired=1):
+        r = run('run', '--timeout', '60', *more, '--inject', rule, '--', os.path.join(HERE, 'work'), *args.split())
+        self.assertIn(f'softhca: inject: fired {fired} x: {rule}\n' if fired else f'never fired: {rule}\n', r.out)
+        return r.out
+
+    def fine(self, out, n):
+        """All requests but these came through as without a rule."""
+        for i in range(1, 6):
+            if i not in n:
+                self.assertRegex(out, rf'(?m)^{i}: success 0x0; receive: (success|-); ')
+        self.assertIn('requester: RTS\nresponder: RTS\n', out)
+        self.assertNotIn('event: ', out)
+
+    def test_lost(self):
+        for op in ('SEND RC', 'WRITE RC', 'READ RC', 'CAS RC', 'FADD RC'):
+            self.fine(self.work(f'{op.split()[0]}:lost:when=3', op), [])
+        self.fine(self.work('WRITE:lost:when=3', 'WRITE UC'), [])
+        for kind in ('UC', 'UD'):
+            out = self.work('SEND:lost:when=3', f'SEND {kind}')
+            self.fine(out, [3])
+            self.assertIn('3: success 0x0; receive: none; 0 bytes\n', out)
+
+    def test_lost_is_retried_after_the_timeout(self):
+        out = self.work('SEND:lost:when=3', 'SEND RC', '--trace=cqe,inject')
+        self.assertRegex(out, r'cqe: QP 0x[0-9a-f]+: WQE 2 parked \(no answer: lost on purpose: a rule of --inject\)')
+        out = self.work('SEND:lost:when=3', 'SEND UD', '--summary')
+        self.assertRegex(out, r'dropped: QP 0x[0-9a-f]+ \(UD, .*lost on purpose')
+
+    def test_counters_of_a_loss(self):
+        at = '/sys/class/infiniband/mlx5_0/ports/1/hw_counters'
+        r = run('run', '--inject', 'SEND:lost:when=3', '--', 'sh', '-c',
+                f'{HERE}/work SEND RC; cat {at}/local_ack_timeout_err {at}/duplicate_request')
+        self.assertEqual(r.out.splitlines()[-3:-1], ['1', '0'], r)
+        r = run('run', '--inject', 'SEND:unanswered:when=3', '--', 'sh', '-c',
+                f'{HERE}/work SEND RC; cat {at}/local_ack_timeout_err {at}/duplicate_request')
+        self.assertEqual(r.out.splitlines()[-3:-1], ['1', '1'], r)
+
+    def test_late(self):
+        for op in ('SEND RC', 'WRITE UC', 'SEND UD', 'READ RC', 'BIND RC'):
+            place = op.split()[0].replace('BIND', 'UMR')
+            self.fine(self.work(f'{place}:late=30ms:when=3', op), [])
+
+    def test_unanswered(self):
+        for op in ('SEND RC', 'WRITE RC'):
+            self.fine(self.work(f'{op.split()[0]}:unanswered:when=3', op), [])
+        self.work('SEND:unanswered', 'SEND UC', '--inject-unused=ok', fired=0)
+
+    def test_cut(self):
+        self.fine(self.work('SEND:cut=2:when=3', 'SEND RC 5000'), [])
+        self.fine(self.work('WRITE:cut=4:when=3', 'WRITE RC 5000'), [])
+        for op, got in (('SEND', 'none'), ('WRITE', '-')):
+            out = self.work(f'{op}:cut=2:when=3', f'{op} UC 5000')
+            self.fine(out, [3])
+            self.assertIn(f'3: success 0x0; receive: {got}; 2048 bytes\n', out)
+        self.work('SEND:cut=5', 'SEND RC 5000', '--inject-unused=ok', fired=0)  # it has 5 packets
+
+    def test_duplicated(self):
+        out = self.work('SEND:duplicated:when=3', 'SEND UD')
+        self.fine(out, [])
+        self.assertRegex(out, '3: .*\nanother receive\n4: ')
+
+    def test_not_ready(self):
+        self.fine(self.work('SEND:rnr:when=3', 'SEND RC'), [])
+        self.work('WRITE:rnr', 'WRITE RC', '--inject-unused=ok', fired=0)  # it takes no receive
+
+    def ends(self, rule, args, status, receive='none', requester='ERR', responder='RTS', event=None):
+        out = self.work(rule, args)
+        self.assertRegex(out, rf'(?m)^3: {status}; receive: {receive}; ')
+        self.assertIn(f'requester: {requester}\nresponder: {responder}\n', out)
+        self.assertEqual(re.findall('(?m)^event: (.*)$', out), [event] if event else [])
+
+    def test_local_statuses(self):
+        for name, says in (('LOC_LEN_ERR', 'local length error 0x69'), ('LOC_QP_OP_ERR', 'local QP operation error 0x68'),
+                           ('LOC_PROT_ERR', 'local protection error 0x52'), ('BAD_RESP_ERR', 'bad response error 0x8d'),
+                           ('REM_ABORT_ERR', 'aborted error 0x8e'), ('MW_BIND_ERR', 'memory management operation error 0x71')):
+            self.ends(f'SEND:status={name}:when=3', 'SEND RC', says)
+        self.ends('WRITE:status=LOC_PROT_ERR:when=3', 'WRITE UC', 'local protection error 0x52', '-', 'SQE')
+        self.ends('SEND:status=LOC_LEN_ERR:when=3', 'SEND UD', 'local length error 0x69', 'none', 'SQE')
+        self.ends('UMR:status=MW_BIND_ERR:when=3', 'BIND RC', 'memory management operation error 0x71', '-')
+
+    def test_remote_statuses(self):
+        for op in ('SEND', 'WRITE', 'READ', 'CAS', 'FADD'):
+            got = 'Work Request Flushed Error' if op == 'SEND' else '-'
+            for name, says, event in (
+                    ('REM_ACCESS_ERR', 'remote access error 0x88', 'local access violation work queue error of responder'),
+                    ('REM_INV_REQ_ERR', 'remote invalid request error 0x8a', 'invalid request local work queue error of responder'),
+                    ('REM_OP_ERR', 'remote operation error 0x89', 'local work queue catastrophic error of responder')):
+                self.ends(f'{op}:status={name}:when=3', f'{op} RC', says, got, responder='ERR', event=event)
+        self.work('WRITE:status=REM_ACCESS_ERR', 'WRITE UC', '--inject-unused=ok', fired=0)  # nobody answers there
+
+    def test_retries_end(self):
+        self.ends('READ:status=RETRY_EXC_ERR:when=3', 'READ RC', 'transport retry counter exceeded 0x81', '-')
+        self.ends('SEND:status=RNR_RETRY_EXC_ERR:when=3', 'SEND RC', 'RNR retry counter exceeded 0x87')
+        out = self.work('SEND:status=RETRY_EXC_ERR:when=3', 'SEND RC', '--summary')
+        self.assertIn('TRANSPORT_RETRY_EXC: no answer: lost on purpose: a rule of --inject; retry_cnt 2', out)
+
+    def test_receives(self):
+        for name, says, sender in (('LOC_LEN_ERR', 'local length error', 'remote invalid request error 0x8a'),
+                                   ('LOC_PROT_ERR', 'local protection error', 'remote operation error 0x89'),
+                                   ('LOC_ACCESS_ERR', 'local access error', 'remote operation error 0x89')):
+            self.ends(f'RECV:status={name}:when=3', 'SEND RC', sender, says, responder='ERR')
+
+    def test_keys(self):
+        self.work('SEND[size=65]:lost', 'SEND RC', '--inject-unused=ok', fired=0)
+        self.work('SEND[type=UD]:lost', 'SEND RC', '--inject-unused=ok', fired=0)
+        self.work('SEND[qp=0x7fff]:lost', 'SEND RC', '--inject-unused=ok', fired=0)
+        self.work('SEND[size=64,type=RC,qp=0x40]:lost', 'SEND RC', fired=5)
+        self.work('SEND:lost:per=qp:when=2', 'SEND RC')
+
+    def test_kill_at_the_third_write(self):
+        r = run('run', '--inject', 'process[comm=work]:kill:after=WRITE*3', '--', 'sh', '-c', f'{HERE}/work WRITE RC; echo $?')
+        self.assertIn('2: success', r.out)
+        self.assertNotIn('3: success', r.out)
+        self.assertIn('137', r.out)
+
+    def test_one_seed_one_story(self):
+        def story(seed):
+            r = run('trace', '-e', 'inject', '--seed', str(seed), '--inject', 'SEND:lost:p=0.4', '--', f'{HERE}/work', 'SEND', 'UD')
+            return re.sub(r'softhca\[\d+\] [\d.]+ ', '', r.out)
+        self.assertEqual(len({story(3) for _ in range(20)}), 1)
+        self.assertGreater(len({story(n) for n in range(8)}), 3)
+
+
 class Words(softhca.Case):
     """Who is meant, the seed, what is said, and the exit status."""
 

@@ -185,6 +185,7 @@ struct eng_run {
 	enum eng_why late; /* why the answer was not stored, although the request was done */
 	uint8_t format; /* CQE_FORMAT_DATA_*: the answer is in `answer`, for the CQE of this WQE */
 	uint8_t answer[CQE_DATA_MAX];
+	bool injected;            /* a rule of --inject has made its outcome (fault.c) */
 	bool lost;                /* the message is lost behind the sender (fault.c) */
 	uint32_t land;            /* so many packets land, and the rest is lost (fault.c); 0: all */
 	enum eng_why cut;         /* why r->local has only the first whole packets of the message */

@@ -338,7 +338,10 @@ static struct cause no_answer(struct eng_run *r)
 	const struct hw_qp *peer;
 	struct way_to to = {0};
 
-	if (kind < ENG_K_SEND || kind > ENG_K_ATOMIC) /* no request: there is no path */
+	if (r->injected)
+		c.id = ENG_CAUSE_INJECTED;
+	if (r->injected || kind < ENG_K_SEND ||
+	    kind > ENG_K_ATOMIC) /* no request: there is no path */
 		return c;
 	peer = hw_qp(r->s, r->dest);
 	if (r->transport->av)
@@ -367,6 +370,10 @@ static struct cause not_taken(struct eng_run *r, const struct cause_to *d, enum 
 	const struct hw_qp *peer = hw_qp(r->s, r->dest);
 	struct way_to own = {0};
 
+	if (r->lost || r->land) {
+		c.id = ENG_CAUSE_INJECTED;
+		return c;
+	}
 	if (!d->to)
 		own = way_of(r, r->qp);
 	if (d->is_member)
@@ -581,6 +588,8 @@ static void keep(struct eng_run *r, uint32_t qpn, enum eng_why why)
 	cause_last.why = why;
 	cause_put(&t, "%s", eng_failures[why].text);
 	put_values(&t, r, why);
+	if (r->injected && why != ENG_W_RETRY)
+		cause_put(&t, " (on purpose: a rule of --inject)");
 }
 
 static void tell_kept(const struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,

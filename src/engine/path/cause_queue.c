@@ -14,6 +14,7 @@ static const char *waits_for(uint32_t park)
 {
 	return park == HW_PARK_RNR     ? "receiver not ready"
 	       : park == HW_PARK_RETRY ? "no answer"
+	       : park == HW_PARK_LATE  ? "late on purpose"
 				       : "a lock is held";
 }
 

@@ -250,11 +250,14 @@ static enum eng_out twice(struct eng_run *r, enum eng_out (*execute)(struct eng_
 
 enum eng_out fault_execute(struct eng_run *r, enum eng_out (*execute)(struct eng_run *r))
 {
+	enum fault_what what;
 	enum eng_out out;
 
 	if (!is_decided(r))
 		decide(r);
-	switch ((enum fault_what)(r->qp->fault >> WHAT_SHIFT & WHAT)) {
+	what = (enum fault_what)(r->qp->fault >> WHAT_SHIFT & WHAT);
+	r->injected = what != FAULT_WHATS;
+	switch (what) {
 	case FAULT_LATE:
 		decided(r, FAULT_WHATS);
 		park_qp(r->s, r->qp, HW_PARK_LATE, eng_clock() + r->qp->fault_arg);
