@@ -211,7 +211,7 @@ const struct eng_failure *eng_failure_at(unsigned int n);
 	  "sent with GID index %i, which is %t here: port %p has GID %g for %s",                  \
 	  "sgid_index of both ends must have the same type: ibv_devinfo -v, show_gids")           \
 	X(INJECTED, "INJECTED", "lost on purpose: a rule of --inject",                            \
-	  "which one has fired: the end of the run, or softhca inject list")                      \
+	  "the rules that have fired: at the end of the run, or softhca inject list")             \
 	X(ROUTER, "ROUTER",                                                                       \
 	  "sent with GID index %i, which is %s here: no router forwards it to port %p",           \
 	  "sgid_index of a RoCE v2 entry with a routable address: ibv_query_gid_table()")         \
