@@ -61,6 +61,29 @@ def worlds(program, *names):
         return []
 
 
+class Rule:
+    """A fault of a fabric (softhca-inject(1)); it ends with remove(), a with statement, or the fabric."""
+
+    def __init__(self, fabric, text):
+        self.fabric, self.text = fabric, text
+        self.number = int(fabric.softhca('inject', fabric.name, 'add', text))
+
+    @property
+    def fired(self):
+        """How often it has happened."""
+        faults = json.loads(self.fabric.softhca('inject', self.fabric.name, 'list', '-j'))
+        return next(f['fired'] for f in faults if f['number'] == self.number)
+
+    def remove(self):
+        self.fabric.softhca('inject', self.fabric.name, 'remove', str(self.number))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
 class Fabric:
     """A fabric that is up, for one test."""
     count = 0
@@ -122,6 +145,13 @@ class Fabric:
                        self.artifacts and os.path.join(self.artifacts, '+'.join(names)))
         self.others.append(other)
         return other
+
+    def inject(self, rule):
+        """A fault on purpose from now on: 'SEND:lost:when=3'. ValueError: it is not a rule."""
+        try:
+            return Rule(self, rule)
+        except RuntimeError as e:
+            raise ValueError(str(e)) from None
 
     def run(self, argv, check=True, **kw):
         return self.hosts[0].run(argv, check, **kw)

@@ -193,3 +193,21 @@ def test_a_command_may_lack_something_in_a_world(pytester):
                                         'no-srq: no shared receive queues*',
                                         'refused: CREATE_SRQ of mlx5_0: EOPNOTSUPP: the device does not support it'])
     result.assert_outcomes(skipped=1, failed=2)
+
+
+def test_faults_on_purpose(pytester):
+    pytester.makepyfile('''
+        import pytest
+
+        def test_one_device_too_few(softhca_fabric):
+            rule = softhca_fabric.inject('ibv_alloc_pd:error=ENOMEM:when=1')
+            assert rule.fired == 0
+            done = softhca_fabric.run(['ibv_rc_pingpong'], check=False)
+            assert done.returncode and "Couldn't allocate PD" in done.stderr
+            assert rule.fired == 1
+            with softhca_fabric.inject('fw:status=BAD_PARAM:when=1000') as other:
+                assert other.number != rule.number
+            with pytest.raises(ValueError, match='there is no place'):
+                softhca_fabric.inject('nothing:lost')
+    ''')
+    pytester.runpytest_subprocess('-p', 'pytest_softhca').assert_outcomes(passed=1)
