@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 from softhca import BUILD, TIMEOUT, TOP, fabric_dir, port_block  # noqa: E402
 
-PAGES = ['softhca.1', 'softhca-list.1', 'softhca-recipes.7', 'softhca-run.1']
+PAGES = ['softhca.1', 'softhca-list.1', 'softhca-recipes.7', 'softhca-run.1', 'softhca-faults.7']
 FIRST_PORT = port_block()
 PORTS = ['18515', '13337', '47592']
 
@@ -32,7 +32,7 @@ def displays(page):
     with open(os.path.join(TOP, 'doc', 'man', page), encoding='utf-8') as f:
         text = f.read()
     out = []
-    for m in re.finditer(r'^\.\\" (file|sh|github|gitlab) ([^\n]*)\n\.Bd -literal -offset indent\n(.*?)^\.Ed$', text,
+    for m in re.finditer(r'^\.\\" (file|sh|fails|shows|github|gitlab)\b ?([^\n]*)\n\.Bd -literal -offset indent\n(.*?)^\.Ed$', text,
                          re.M | re.S):
         body = m.group(3).replace('\\e', '\\')
         out.append(Display(page, text.count('\n', 0, m.start()) + 2, m.group(1), m.group(2).split(), body))
@@ -67,22 +67,29 @@ class Recipes(unittest.TestCase):
         text = re.sub(r'--timeout \d+', f'--timeout {10 * TIMEOUT}', text)
         return re.sub('|'.join(PORTS), lambda m: str(FIRST_PORT + PORTS.index(m.group())), text)
 
-    def runs(self, d, script):
+    def runs(self, d, script, shows=None):
         r = subprocess.run(['sh', '-e', '-c', script], cwd=self.work, env=self.env, stdin=subprocess.DEVNULL,
                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, errors='replace')
-        self.assertEqual(r.returncode, 0, f'{d.name}:\n{script}\n{r.stdout}')
+        self.assertEqual(r.returncode != 0, d.how == 'fails', f'{d.name}:\n{script}\n{r.stdout}')
+        at = 0
+        for line in shows.text.splitlines() if shows else []:
+            self.assertIn(line, r.stdout[at:], f'{d.name}:\n{script}\n{r.stdout}')
+            at = r.stdout.index(line, at)
         self.assertFalse(os.path.exists(self.runtime), f'{d.name} has left its fabric')
 
-    def recipe(self, page, d, before):
-        """`before`: the files that the page has shown before this recipe. They are written first."""
+    def recipe(self, page, d, before, shows):
+        """
+        `before`: the files that the page has shown before this recipe, which are written first. `shows`: the display of
+        its output, or None.
+        """
         absent = [n for n in d.words if missing(n)]
         if absent:
             self.skipTest(f'{d.name}: not installed: {" ".join(absent)}')
         for f in before:
             with open(os.path.join(self.work, f.words[0]), 'w', encoding='utf-8') as out:
                 out.write(self.text(f.text))
-        if d.how == 'sh':
-            self.runs(d, self.text(d.text))
+        if d.how in ('sh', 'fails'):
+            self.runs(d, self.text(d.text), shows)
             return
         commands = ci_commands(d)
         self.assertEqual(len(commands), 1, d.name)
@@ -146,12 +153,16 @@ class Recipes(unittest.TestCase):
 def add_recipes():
     for page in PAGES:
         files = []
-        for i, d in enumerate(displays(page)):
+        all_ = displays(page)
+        for i, d in enumerate(all_):
+            shows = all_[i + 1] if i + 1 < len(all_) and all_[i + 1].how == 'shows' else None
+            if d.how == 'shows':
+                continue
             if d.how == 'file':
                 files.append(d)
                 continue
             name = 'test_' + re.sub(r'\W+', '_', f'{page}_{i}_{d.how}_{d.words[0]}')
-            setattr(Recipes, name, lambda self, p=page, d=d, f=tuple(files): self.recipe(p, d, f))
+            setattr(Recipes, name, lambda self, p=page, d=d, f=tuple(files), s=shows: self.recipe(p, d, f, s))
 
 
 add_recipes()
