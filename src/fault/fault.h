@@ -57,11 +57,16 @@ struct fault_moment {
 	bool answered, received; /* it is acknowledged; it takes a receive */
 };
 
-/* Does any rule wait for such a moment? */
-static inline bool fault_waits(const struct seg *s, enum hw_moment at)
+/* Does any rule wait for one of these moments, a bit each? */
+static inline bool fault_waits_of(const struct seg *s, uint32_t moments)
 {
 	return __builtin_expect(
-		atomic_load_explicit(&s->hdr->faults, memory_order_relaxed) >> at & 1, 0);
+		atomic_load_explicit(&s->hdr->faults, memory_order_relaxed) & moments, 0);
+}
+
+static inline bool fault_waits(const struct seg *s, enum hw_moment at)
+{
+	return fault_waits_of(s, 1u << at);
 }
 
 /*

@@ -263,9 +263,8 @@ static bool step(struct eng_run *r, uint32_t pi)
 	/* Waiting completions may wait for further messages, but not for other operations. */
 	if (__builtin_expect(r->waits != SEG_NONE, 0) && !eng_op(r->opcode)->cqe)
 		sq_flush_waiting(r);
-	out = __builtin_expect(fault_waits(r->s, HW_AT_WR) || fault_waits(r->s, HW_AT_RECV), 0)
-		      ? fault_execute(r, execute)
-		      : execute(r);
+	out = fault_waits_of(r->s, 1u << HW_AT_WR | 1u << HW_AT_RECV) ? fault_execute(r, execute)
+								      : execute(r);
 	if (out == ENG_LATER)
 		return false;
 	if (out == ENG_DONE)
