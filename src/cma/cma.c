@@ -308,14 +308,27 @@ static void hca_gone(struct cma *c, uint32_t hca)
 		cma_work_put(c, &id->gone);
 }
 
+/* cma_process_add_one()... of cma_add_one(): listeners on all adapters listen on this one, too. */
+static void hca_came(struct cma *c, uint32_t hca)
+{
+	struct cma_id *id;
+
+	TAILQ_FOREACH(id, &c->ids, at)
+	if (id->state == CMA_LISTEN && !id->parent && id->hca == SEG_NONE &&
+	    id->host == hw_hca(c->s, hca)->host)
+		cma_listen_on(id, hca);
+}
+
 void cma_port_event(struct cma *c, uint32_t port)
 {
 	const struct hw_port *p = seg_at(c->s, SEG_T_PORT, port);
 
 	if (!p)
 		return;
-	if (p->hca != SEG_NONE && !hw_hca(c->s, p->hca))
+	if (p->hca != SEG_NONE && !hw_hca_is_in(c->s, p->hca))
 		hca_gone(c, p->hca);
+	else if (p->hca != SEG_NONE)
+		hca_came(c, p->hca);
 	dev_changed_all(cma_dev_of(c));
 	cma_resolve_again(c);
 }

@@ -62,11 +62,21 @@ static int listen_on_all(struct cma_id *id)
 	int r = 0;
 
 	for (uint32_t i = 0; h && i < h->nhcas && !r; i++)
-		if (hw_hca(id->c->s, h->hca[i]))
+		if (hw_hca_is_in(id->c->s, h->hca[i]))
 			r = listen_on(id, h->hca[i]);
 	if (r)
 		cma_cancel_listens(id);
 	return r;
+}
+
+void cma_listen_on(struct cma_id *id, uint32_t hca)
+{
+	const struct cma_id *kid;
+
+	TAILQ_FOREACH(kid, &id->children, child)
+	if (kid->hca == hca)
+		return;
+	listen_on(id, hca);
 }
 
 int cma_listen(struct cma_id *id, int backlog)

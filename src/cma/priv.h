@@ -230,6 +230,8 @@ int cma_roce_join(struct cma_id *id, struct cma_member *m);
 /* ---- listen.c, conn.c */
 cm_handler cma_on_cm;
 void cma_cancel_listens(struct cma_id *id);
+/* A listener on all adapters listens on this one, too. */
+void cma_listen_on(struct cma_id *id, uint32_t hca);
 /* The size of struct cma_hdr, with which the private data begin; 0 for AF_IB. */
 uint32_t cma_hdr_size(const struct cma_id *id);
 

@@ -158,6 +158,17 @@ bool eng_qp_answers(const struct hw_qp *qp);
  * Raise an object's async event (IBV_EVENT_* number of the uapi), after an error of a queue or SRQ.
  */
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
+void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
+/*
+ * What fails without a cause in the fabric, for rules of --inject. A QP: its event, and for its
+ * errors (QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR) the state ERR and the flush. 0; -EINVAL: it is in
+ * RST, INIT or ERR; -ETIMEDOUT: a stopped thread works on it.
+ */
+int eng_qp_break(struct seg *s, uint32_t qpn, uint32_t ib_event_type);
+/* An SRQ, with SRQ_ERR: QPs that need a receive of it fail. A WQ, with WQ_FATAL. -EINVAL: it has.
+ */
+int eng_srq_break(struct seg *s, uint32_t srqn);
+int eng_wq_break(struct seg *s, uint32_t rqn);
 /*
  * Events of a DCT, which have no verbs number: only DEVX subscribers hear of them. Each uses the
  * word (hw_event()) of a verbs event that a DCT does not have: COMM_EST, SQ_DRAINED.

@@ -5,8 +5,6 @@
 
 #include "engine/engine.h"
 
-/* eng_qp_event() for an SRQ. */
-void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
 /* The first half of eng_qp_event(): notes the event and does not raise it. */
 void eng_qp_event_note(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
 /*

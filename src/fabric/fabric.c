@@ -75,7 +75,8 @@ static void port_event(struct seg *s, uint32_t port, uint32_t ib_event_type)
 	struct seg_evsrc src = {
 		.table = SEG_T_COUNT}; /* no object, so no destroy waits for an acknowledgement */
 
-	if (!p)
+	/* An adapter that has failed tells nothing more. */
+	if (!p || (hw_hca(s, p->hca) && atomic_load(&hw_hca(s, p->hca)->fails)))
 		return;
 	seg_for_each_live (s, SEG_T_FILE, i) {
 		const struct seg_file *f = seg_at(s, SEG_T_FILE, i);

@@ -112,6 +112,8 @@ void fab_devices_gone(struct seg *s);
  * come from the segment and the capability table (`caps` strings are passed in to keep fabric below
  * fw).
  */
+/* Where the device nodes of unplugged adapters are kept, in a host's tree. */
+#define FAB_NODES_ASIDE "aside"
 struct fab_sysfs_ids {
 	const char *fw_ver, *hca_type, *board_id; /* "20.31.1014", "MT4123", "MT_0000000223" */
 	uint16_t pci_device;                      /* 0x101b */

@@ -110,7 +110,8 @@ bool fab_iface(struct seg *s, uint32_t at, struct fab_iface *f)
 {
 	uint32_t port = fab_at_port(at);
 	const struct hw_port *p = fab_at_hw(s, at);
-	uint32_t n = p && p->hca != SEG_NONE ? fab_umad_index(s, port) : SEG_NONE;
+	uint32_t n = p && p->hca != SEG_NONE && hw_hca_is_in(s, p->hca) ? fab_umad_index(s, port)
+									: SEG_NONE;
 	bool up;
 
 	memset(f, 0, sizeof(*f));

@@ -44,9 +44,16 @@ static uint32_t host_by_number(const struct seg *s, uint32_t number)
 uint32_t fab_if_host(struct seg *s, uint32_t port)
 {
 	const struct hw_port *p = fab_at_hw(s, port);
-	const struct hw_hca *hca = p && p->hca != SEG_NONE ? hw_hca(s, p->hca) : NULL;
+	bool in = p && p->hca != SEG_NONE && hw_hca_is_in(s, p->hca);
 
-	return hca ? hca->host : SEG_NONE;
+	return in ? hw_hca(s, p->hca)->host : SEG_NONE;
+}
+
+static bool port_is_in(const struct seg *s, uint32_t port)
+{
+	const struct hw_port *p = hw_port(s, port);
+
+	return p && hw_hca_is_in(s, p->hca);
 }
 
 uint32_t fab_if_index(struct seg *s, uint32_t at)
@@ -66,6 +73,8 @@ uint32_t fab_port_by_if(struct seg *s, uint32_t host, uint32_t ifindex)
 	if (port == SEG_NONE)
 		return SEG_NONE;
 	at = fab_at(port, n / FAB_IF_PORTS);
+	if (!port_is_in(s, port))
+		return SEG_NONE;
 	return at == port || fab_at_vlan(s, at) ? at : SEG_NONE;
 }
 
@@ -88,7 +97,9 @@ uint32_t fab_at_by_vlan(const struct seg *s, uint32_t port, uint32_t vlan)
 
 uint32_t fab_at_first(struct seg *s, uint32_t host)
 {
-	return fab_port_by_umad(s, host, 0);
+	uint32_t first = fab_port_by_umad(s, host, 0);
+
+	return first == SEG_NONE || port_is_in(s, first) ? first : fab_at_next(s, host, first);
 }
 
 /* Order: the interfaces of all ports, then those of VLANs, because they are made later. */
@@ -98,7 +109,7 @@ uint32_t fab_at_next(struct seg *s, uint32_t host, uint32_t at)
 
 	for (uint32_t place = fab_at_place(at); place <= HW_VLANS; place++, n = 0)
 		for (uint32_t port; (port = fab_port_by_umad(s, host, n)) != SEG_NONE; n++)
-			if (!place || fab_at_vlan(s, fab_at(port, place)))
+			if (port_is_in(s, port) && (!place || fab_at_vlan(s, fab_at(port, place))))
 				return fab_at(port, place);
 	return SEG_NONE;
 }

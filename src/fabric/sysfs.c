@@ -513,6 +513,8 @@ int fab_sysfs_render(struct seg *s, uint32_t host, const char *root,
 		TREE_STEP(r, render_rdma_cm(&v));
 	/* tmpfs lists the newest entry first; programs should find mlx5_0 first. */
 	for (uint32_t i = v.host->nhcas; i-- > 0;) {
+		if (!hw_hca_is_in(s, v.host->hca[i]))
+			continue;
 		v.hca = hw_hca(s, v.host->hca[i]);
 		fab_hca_name(s, v.hca, v.ibdev);
 		fab_pci_name(v.hca, v.bdf);

@@ -37,6 +37,11 @@ static bool end_fits(const struct seg *s, const struct hw_fault_sel *sel, const 
 		return false;
 	if (sel->have & 1u << HW_FK_TYPE && !(e->qp && e->st == sel->st))
 		return false;
+	if (sel->have & 1u << HW_FK_NTH && e->nth != sel->nth)
+		return false;
+	for (uint32_t k = HW_FK_CQ; k <= HW_FK_WQ; k++)
+		if (sel->have & 1u << k && !(e->kind == k && e->num == sel->num))
+			return false;
 	if (!(sel->have & 1u << HW_FK_HOST))
 		return true;
 	host = p || hca ? seg_live(s, SEG_T_HOST, p ? p->host : hca->host) : NULL;
@@ -157,7 +162,7 @@ static bool fires(const struct seg *s, struct hw_fault *f, const struct fault_mo
 	uint64_t n, fired;
 
 	if (!sel_fits(s, &f->sel, m) || !in_time(s, f) ||
-	    (m->at >= HW_AT_WR && !possible(&f->does, m)))
+	    ((m->at == HW_AT_WR || m->at == HW_AT_RECV) && !possible(&f->does, m)))
 		return false;
 	n = number(s, f, m);
 	if (!free)

@@ -34,6 +34,14 @@ enum fault_what {
 	FAULT_RNR,        /* the receiver is not ready, once */
 	FAULT_WC,         /* the work request ends with this enum ibv_wc_status */
 	FAULT_RECV_WC,    /* the receive does, and the sender gets what follows from it */
+	/* Of an adapter. */
+	FAULT_FATAL,
+	FAULT_UNPLUG, /* and so many ns later it is there again; 0: never */
+	/* Of an object: an event (IBV_EVENT_*) with its cause. */
+	FAULT_QP_EVENT,
+	FAULT_SRQ_EVENT,
+	FAULT_WQ_EVENT,
+	FAULT_OVERRUN, /* a completion finds the CQ full */
 	FAULT_WHATS
 };
 
@@ -44,6 +52,9 @@ struct fault_end {
 	uint32_t port;    /* its number, from 1; 0: none */
 	uint32_t qpn, st; /* the QP and its service, if `qp` */
 	bool qp;
+	uint32_t nth;  /* the how-manieth of its process; 0: unknown */
+	uint32_t kind; /* HW_FK_CQ, HW_FK_SRQ, HW_FK_WQ: `num` is such a number */
+	uint32_t num;
 };
 
 struct fault_moment {

@@ -140,7 +140,7 @@ static int read_value(struct parse *p, const struct fault_word *w, uint64_t *n, 
 
 	if (w->value == FAULT_V_NUMBER)
 		return read_number(p, n, w->name);
-	if (w->value == FAULT_V_TIME)
+	if (w->value == FAULT_V_TIME || w->value == FAULT_V_MAYBE_TIME)
 		return read_time(p, n);
 	if (!len)
 		return wrong(p, p->at, "%s= wants %s", w->name, w->meaning);
@@ -216,6 +216,12 @@ static int read_key(struct parse *p, const struct fault_where *w, struct hw_faul
 			s->st = (uint32_t)n;
 		if (k == HW_FK_SIZE)
 			s->size = n;
+		if (k == HW_FK_NTH)
+			s->nth = (uint32_t)n;
+		if (k >= HW_FK_CQ && k <= HW_FK_WQ)
+			s->num = (uint32_t)n;
+		if (k == HW_FK_NTH && !n)
+			return wrong(p, p->at - 1, "the first one is number 1");
 		return 0;
 	}
 	for (int k = 0; k < HW_FAULT_KEYS; k++)
@@ -303,6 +309,8 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 
 	if (w->value == FAULT_V_NONE)
 		return *at == '=' ? wrong(p, at, "%s has no value", w->name) : 0;
+	if (w->value == FAULT_V_MAYBE_TIME && *at != '=')
+		return 0;
 	if (w->value == FAULT_V_ENTRY) {
 		if (*p->at++ != '[')
 			return wrong(p, at, "%s wants %s", w->name, w->meaning);
@@ -320,6 +328,8 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 	if (!r && w->value == FAULT_V_ENTRY && *n > UINT16_MAX)
 		return wrong(p, at, "a P_Key has 16 bits");
 	*n |= index << 32;
+	if (!r && w->value == FAULT_V_MAYBE_TIME)
+		*n += !*n; /* 0 is "no time" */
 	return r;
 }
 

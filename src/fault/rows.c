@@ -99,6 +99,7 @@ static const struct fault_name rdma_names[] = {
 #define CALLER (BIT(HW_FK_HOST) | BIT(HW_FK_PID) | BIT(HW_FK_COMM))
 
 #define MESSAGE (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_QP) | BIT(HW_FK_TYPE) | BIT(HW_FK_SIZE))
+#define OBJECT (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_NTH))
 #define LOSSES (BIT(FAULT_LOST) | BIT(FAULT_LATE) | BIT(FAULT_WC))
 #define WORK(n, o, more, ex)                                                                      \
 	{                                                                                         \
@@ -180,6 +181,45 @@ const struct fault_where fault_wheres[] = {
 		.act = true,
 		.example = "port[dev=mlx5_0]:flap=200ms:at=1s",
 	},
+	{
+		.name = "device",
+		.at = HW_ACT_DEVICE,
+		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV),
+		.whats = BIT(FAULT_FATAL) | BIT(FAULT_UNPLUG),
+		.act = true,
+		.example = "device[dev=mlx5_0]:unplug=2s:at=1s",
+	},
+	{
+		.name = "qp",
+		.at = HW_ACT_QP,
+		.keys = OBJECT | BIT(HW_FK_QP) | BIT(HW_FK_TYPE),
+		.whats = BIT(FAULT_QP_EVENT),
+		.act = true,
+		.example = "qp[type=RC,nth=2]:event=QP_FATAL:at=1s",
+	},
+	{
+		.name = "srq",
+		.at = HW_ACT_SRQ,
+		.keys = OBJECT | BIT(HW_FK_SRQ),
+		.whats = BIT(FAULT_SRQ_EVENT),
+		.act = true,
+		.example = "srq[nth=1]:event=SRQ_ERR:at=1s",
+	},
+	{
+		.name = "wq",
+		.at = HW_ACT_WQ,
+		.keys = (OBJECT & ~BIT(HW_FK_NTH)) | BIT(HW_FK_WQ),
+		.whats = BIT(FAULT_WQ_EVENT),
+		.act = true,
+		.example = "wq:event=WQ_FATAL:at=1s",
+	},
+	{
+		.name = "cq",
+		.at = HW_AT_CQE,
+		.keys = OBJECT | BIT(HW_FK_CQ),
+		.whats = BIT(FAULT_OVERRUN),
+		.example = "cq[nth=1]:overrun:when=10",
+	},
 };
 const size_t fault_nwheres = ARRAY_SIZE(fault_wheres);
 
@@ -203,6 +243,12 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_RNR] = {"rnr", FAULT_V_NONE, NULL},
 	[FAULT_WC] = {"status", FAULT_V_WC, "a status of completions"},
 	[FAULT_RECV_WC] = {"status", FAULT_V_RECV_WC, "a status of receives"},
+	[FAULT_FATAL] = {"fatal", FAULT_V_NONE, NULL},
+	[FAULT_UNPLUG] = {"unplug", FAULT_V_MAYBE_TIME, "a time, or nothing"},
+	[FAULT_QP_EVENT] = {"event", FAULT_V_QP_EVENT, "an event of QPs"},
+	[FAULT_SRQ_EVENT] = {"event", FAULT_V_SRQ_EVENT, "an event of SRQs"},
+	[FAULT_WQ_EVENT] = {"event", FAULT_V_WQ_EVENT, "an event of WQs"},
+	[FAULT_OVERRUN] = {"overrun", FAULT_V_NONE, NULL},
 };
 
 const struct fault_word fault_keys[HW_FAULT_KEYS] = {
@@ -215,4 +261,8 @@ const struct fault_word fault_keys[HW_FAULT_KEYS] = {
 	[HW_FK_QP] = {"qp", FAULT_V_NUMBER, "a QP's number"},
 	[HW_FK_TYPE] = {"type", FAULT_V_TYPE, "a type of QPs"},
 	[HW_FK_SIZE] = {"size", FAULT_V_NUMBER, "a number of bytes"},
+	[HW_FK_NTH] = {"nth", FAULT_V_NUMBER, "a number, from 1"},
+	[HW_FK_CQ] = {"cq", FAULT_V_NUMBER, "a CQ's number"},
+	[HW_FK_SRQ] = {"srq", FAULT_V_NUMBER, "an SRQ's number"},
+	[HW_FK_WQ] = {"wq", FAULT_V_NUMBER, "a WQ's number"},
 };

@@ -32,12 +32,16 @@ enum fault_value {
 	FAULT_V_TIME,   /* 50ms */
 	FAULT_V_ENTRY,  /* [3]=0x8001: an entry of a table, and its value */
 	FAULT_V_TEXT,
-	FAULT_V_ERRNO,   /* ENOMEM */
-	FAULT_V_STATUS,  /* NO_RESOURCES: of a firmware command, or its number */
-	FAULT_V_WC,      /* REM_ACCESS_ERR: an enum ibv_wc_status, of a send */
-	FAULT_V_RECV_WC, /* of a receive */
-	FAULT_V_TYPE,    /* RC: a service */
-	FAULT_V_OPCODE,  /* CREATE_MKEY: of a firmware command */
+	FAULT_V_ERRNO,      /* ENOMEM */
+	FAULT_V_STATUS,     /* NO_RESOURCES: of a firmware command, or its number */
+	FAULT_V_WC,         /* REM_ACCESS_ERR: an enum ibv_wc_status, of a send */
+	FAULT_V_RECV_WC,    /* of a receive */
+	FAULT_V_TYPE,       /* RC: a service */
+	FAULT_V_MAYBE_TIME, /* 2s, or nothing */
+	FAULT_V_QP_EVENT,   /* QP_FATAL: an enum ibv_event_type, of a QP */
+	FAULT_V_SRQ_EVENT,  /* of an SRQ */
+	FAULT_V_WQ_EVENT,   /* of a WQ */
+	FAULT_V_OPCODE,     /* CREATE_MKEY: of a firmware command */
 };
 
 struct fault_word {

@@ -71,6 +71,45 @@ static void what_a_rule_says(void **state)
 	assert_int_equal(v, 0x51);
 }
 
+static void adapters_and_objects(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	good("device[dev=mlx5_0]:unplug:at=1s");
+	assert_true(fault_does(&f.does, FAULT_UNPLUG, &v));
+	assert_int_equal(v, 0);
+	good("device[host=h2]:unplug=2s:after=WRITE*100");
+	assert_true(fault_does(&f.does, FAULT_UNPLUG, &v));
+	assert_int_equal(v, 2000000000);
+	good("device:fatal:at=0s");
+	bad("device:unplug=:at=1s", "device:unplug=", "a time is a number");
+	bad("device:unplug", "device:unplug", "a time or an event is missing");
+	bad("device:fatal=1s:at=1s", "device:fatal", "fatal has no value");
+	bad("device[port=1]:fatal:at=1s", "device[", "port= does not narrow device");
+
+	good("qp[type=RC,nth=2]:event=QP_FATAL:at=1s");
+	assert_int_equal(f.sel.nth, 2);
+	assert_true(fault_does(&f.does, FAULT_QP_EVENT, &v));
+	assert_int_equal(v, 1);
+	good("qp[qp=0x41]:event=PATH_MIG_ERR:at=1s");
+	bad("qp:event=SRQ_ERR:at=1s", "qp:event=", "no event of QPs");
+	assert_string_equal(m.allowed, "QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR, PATH_MIG_ERR");
+	bad("qp[nth=0]:event=QP_FATAL:at=1s", "qp[nth=", "the first one is number 1");
+	bad("qp:event=QP_FATAL:when=2", "qp:event=QP_FATAL:", "is no condition of qp");
+
+	good("srq[nth=1,srq=7]:event=SRQ_ERR:at=1s");
+	assert_int_equal(f.sel.num, 7);
+	good("wq[wq=9]:event=WQ_FATAL:after=ibv_query_qp");
+	bad("wq[nth=1]:event=WQ_FATAL:at=1s", "wq[", "nth= does not narrow wq");
+
+	good("cq[nth=1]:overrun:when=10");
+	assert_int_equal(f.sel.moment, HW_AT_CQE);
+	assert_int_equal(f.when.first, 10);
+	good("process:kill:after=cq[comm=x]*100");
+	bad("cq:overrun:at=1s", "cq:overrun:", "at= is no condition of cq");
+}
+
 static void when_it_fires(void **state)
 {
 	static const struct {
@@ -234,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_examples_of_each_place),
 		cmocka_unit_test(what_a_rule_says),
+		cmocka_unit_test(adapters_and_objects),
 		cmocka_unit_test(when_it_fires),
 		cmocka_unit_test(events_of_conditions),
 		cmocka_unit_test(messages),

@@ -39,6 +39,19 @@ static const struct {
 	{"LOC_ACCESS_ERR", IBV_WC_LOC_ACCESS_ERR, true},
 };
 
+static const struct {
+	const char *name;
+	uint64_t n;
+	enum fault_value of;
+} events[] = {
+	{"QP_FATAL", IBV_EVENT_QP_FATAL, FAULT_V_QP_EVENT},
+	{"QP_REQ_ERR", IBV_EVENT_QP_REQ_ERR, FAULT_V_QP_EVENT},
+	{"QP_ACCESS_ERR", IBV_EVENT_QP_ACCESS_ERR, FAULT_V_QP_EVENT},
+	{"PATH_MIG_ERR", IBV_EVENT_PATH_MIG_ERR, FAULT_V_QP_EVENT},
+	{"SRQ_ERR", IBV_EVENT_SRQ_ERR, FAULT_V_SRQ_EVENT},
+	{"WQ_FATAL", IBV_EVENT_WQ_FATAL, FAULT_V_WQ_EVENT},
+};
+
 void fault_value_names(enum fault_value v, void (*each)(void *ctx, const char *name, uint64_t n),
 		       void *ctx)
 {
@@ -69,7 +82,15 @@ void fault_value_names(enum fault_value v, void (*each)(void *ctx, const char *n
 			if (hw_service(st)->name[0] != '?')
 				each(ctx, hw_service(st)->name, st);
 		break;
+	case FAULT_V_QP_EVENT:
+	case FAULT_V_SRQ_EVENT:
+	case FAULT_V_WQ_EVENT:
+		for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+			if (events[i].of == v)
+				each(ctx, events[i].name, events[i].n);
+		break;
 	case FAULT_V_NONE:
+	case FAULT_V_MAYBE_TIME:
 	case FAULT_V_NUMBER:
 	case FAULT_V_TIME:
 	case FAULT_V_ENTRY:

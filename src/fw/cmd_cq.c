@@ -23,7 +23,7 @@
 FW_KIND(EQ, hw_eq, .stage = FW_STAGE_NEVER, .refers = {FW_REF(hw_eq, uar, UAR)});
 
 FW_KIND(CQ, hw_cq, .name = "cq", .stage = FW_STAGE_QUEUE, .refs = FW_REFS(hw_cq),
-	.locks = {FW_LOCK(hw_cq, lock)}, .log_max = FW_LOG_MAX(log_max_cq),
+	.nth = FW_NTH(hw_cq), .locks = {FW_LOCK(hw_cq, lock)}, .log_max = FW_LOG_MAX(log_max_cq),
 	.refers = {FW_REF(hw_cq, uar, UAR), FW_REF(hw_cq, buf_umem, UMEM),
 		   FW_REF(hw_cq, dbr_umem, UMEM)},
 	.free = fw_cq_free);

@@ -31,7 +31,7 @@ static bool qp_shared(const void *e)
 	return ((const struct hw_qp *)e)->shared;
 }
 
-FW_KIND(QP, hw_qp, .name = "qp", .stage = FW_STAGE_QUEUE,
+FW_KIND(QP, hw_qp, .name = "qp", .stage = FW_STAGE_QUEUE, .nth = FW_NTH(hw_qp),
 	.locks = {FW_LOCK(hw_qp, sq_lock), FW_LOCK(hw_qp, rq_lock)},
 	.log_max = FW_LOG_MAX(log_max_qp),
 	.refers = {FW_REF(hw_qp, pdn, PD), FW_REF(hw_qp, cqn_snd, CQ), FW_REF(hw_qp, cqn_rcv, CQ),

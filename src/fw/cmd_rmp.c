@@ -32,7 +32,7 @@ static bool srq_held(struct seg *s, const void *e)
 }
 
 FW_KIND(SRQ, hw_srq, .name = "srq", .stage = FW_STAGE_QUEUE, .refs = FW_REFS(hw_srq),
-	.locks = {FW_LOCK(hw_srq, lock)}, .log_max = FW_LOG_MAX(log_max_srq),
+	.nth = FW_NTH(hw_srq), .locks = {FW_LOCK(hw_srq, lock)}, .log_max = FW_LOG_MAX(log_max_srq),
 	.refers = {FW_REF(hw_srq, pdn, PD), FW_REF(hw_srq, cqn, CQ), FW_REF(hw_srq, xrcd, XRCD),
 		   FW_REF(hw_srq, buf_umem, UMEM), FW_REF(hw_srq, dbr_umem, UMEM)},
 	.held = srq_held, .free = fw_srq_free);

@@ -28,62 +28,66 @@
 	X(QUERY_LAG, query_lag, 0, fw_cmd_query_lag, -1, NULL)                                     \
 	/* UARs, PDs, umems, mkeys */                                                              \
 	X(ALLOC_UAR, alloc_uar, FW_C_LOCK | FW_C_OP_MODS, fw_cmd_alloc_uar, SEG_T_UAR, "uar")      \
-	X(DEALLOC_UAR, dealloc_uar, FW_C_LOCK, fw_cmd_dealloc_uar, -1, "uar")                      \
+	X(DEALLOC_UAR, dealloc_uar, FW_C_LOCK | FW_C_ENDS, fw_cmd_dealloc_uar, -1, "uar")          \
 	X(ALLOC_PD, alloc_pd, FW_C_LOCK, fw_cmd_alloc_pd, SEG_T_PD, "pd")                          \
-	X(DEALLOC_PD, dealloc_pd, FW_C_LOCK, fw_cmd_dealloc_pd, -1, "pd")                          \
+	X(DEALLOC_PD, dealloc_pd, FW_C_LOCK | FW_C_ENDS, fw_cmd_dealloc_pd, -1, "pd")              \
 	X(CREATE_UMEM, create_umem, FW_C_LOCK | FW_C_KERNEL, fw_cmd_create_umem, SEG_T_UMEM,       \
 	  "umem")                                                                                  \
-	X(DESTROY_UMEM, destroy_umem, FW_C_LOCK, fw_cmd_destroy_umem, -1, "umem")                  \
+	X(DESTROY_UMEM, destroy_umem, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_umem, -1, "umem")      \
 	X(CREATE_MKEY, create_mkey, FW_C_LOCK | FW_C_LIST, fw_cmd_create_mkey, SEG_T_MKEY,         \
 	  "mkey_index")                                                                            \
 	X(QUERY_MKEY, query_mkey, FW_C_LOCK, fw_cmd_query_mkey, -1, "mkey_index")                  \
-	X(DESTROY_MKEY, destroy_mkey, FW_C_LOCK, fw_cmd_destroy_mkey, -1, "mkey_index")            \
+	X(DESTROY_MKEY, destroy_mkey, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_mkey, -1,              \
+	  "mkey_index")                                                                            \
 	X(ALLOC_MEMIC, alloc_memic, FW_C_LOCK | FW_C_KERNEL, fw_cmd_alloc_memic, SEG_T_MEMIC,      \
 	  "memic")                                                                                 \
-	X(DEALLOC_MEMIC, dealloc_memic, FW_C_LOCK | FW_C_KERNEL, fw_cmd_dealloc_memic, -1,         \
-	  "memic")                                                                                 \
+	X(DEALLOC_MEMIC, dealloc_memic, FW_C_LOCK | FW_C_ENDS | FW_C_KERNEL, fw_cmd_dealloc_memic, \
+	  -1, "memic")                                                                             \
 	/* EQs, CQs, SRQs */                                                                       \
 	X(CREATE_EQ, create_eq, FW_C_LOCK | FW_C_KERNEL, fw_cmd_create_eq, SEG_T_EQ, "eqn")        \
 	X(QUERY_EQ, query_eq, FW_C_LOCK, fw_cmd_query_eq, -1, "eqn")                               \
-	X(DESTROY_EQ, destroy_eq, FW_C_LOCK | FW_C_KERNEL, fw_cmd_destroy_eq, -1, "eqn")           \
+	X(DESTROY_EQ, destroy_eq, FW_C_LOCK | FW_C_ENDS | FW_C_KERNEL, fw_cmd_destroy_eq, -1,      \
+	  "eqn")                                                                                   \
 	X(CREATE_CQ, create_cq, FW_C_LOCK, fw_cmd_create_cq, SEG_T_CQ, "cqn")                      \
 	X(QUERY_CQ, query_cq, FW_C_LOCK, fw_cmd_query_cq, -1, "cqn")                               \
 	X(MODIFY_CQ, modify_cq, FW_C_LOCK | FW_C_OP_MODS, fw_cmd_modify_cq, -1, "cqn")             \
-	X(DESTROY_CQ, destroy_cq, FW_C_LOCK, fw_cmd_destroy_cq, -1, "cqn")                         \
+	X(DESTROY_CQ, destroy_cq, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_cq, -1, "cqn")             \
 	X(CREATE_RMP, create_rmp, FW_C_LOCK, fw_cmd_create_rmp, SEG_T_SRQ, "rmpn")                 \
 	X(QUERY_RMP, query_rmp, FW_C_LOCK, fw_cmd_query_rmp, -1, "rmpn")                           \
 	X(MODIFY_RMP, modify_rmp, FW_C_LOCK, fw_cmd_modify_rmp, -1, "rmpn")                        \
-	X(DESTROY_RMP, destroy_rmp, FW_C_LOCK, fw_cmd_destroy_rmp, -1, "rmpn")                     \
+	X(DESTROY_RMP, destroy_rmp, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_rmp, -1, "rmpn")         \
 	/* counters, DC, multicast, XRC */                                                         \
 	X(ALLOC_Q_COUNTER, alloc_q_counter, FW_C_LOCK, fw_cmd_alloc_q_counter, SEG_T_QCTR,         \
 	  "counter_set_id")                                                                        \
-	X(DEALLOC_Q_COUNTER, dealloc_q_counter, FW_C_LOCK, fw_cmd_dealloc_q_counter, -1,           \
-	  "counter_set_id")                                                                        \
+	X(DEALLOC_Q_COUNTER, dealloc_q_counter, FW_C_LOCK | FW_C_ENDS, fw_cmd_dealloc_q_counter,   \
+	  -1, "counter_set_id")                                                                    \
 	X(QUERY_Q_COUNTER, query_q_counter, FW_C_LOCK, fw_cmd_query_q_counter, -1,                 \
 	  "counter_set_id")                                                                        \
 	X(CREATE_DCT, create_dct, FW_C_LOCK, fw_cmd_create_dct, SEG_T_QP, "dctn")                  \
 	X(QUERY_DCT, query_dct, FW_C_LOCK, fw_cmd_query_dct, -1, "dctn")                           \
 	X(DRAIN_DCT, drain_dct, FW_C_LOCK, fw_cmd_drain_dct, -1, "dctn")                           \
-	X(DESTROY_DCT, destroy_dct, FW_C_LOCK, fw_cmd_destroy_dct, -1, "dctn")                     \
+	X(DESTROY_DCT, destroy_dct, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_dct, -1, "dctn")         \
 	X(ARM_DCT_FOR_KEY_VIOLATION, arm_dct, FW_C_LOCK, fw_cmd_arm_dct, -1, "dctn")               \
 	X(ATTACH_TO_MCG, attach_to_mcg, FW_C_LOCK, fw_cmd_attach_to_mcg, SEG_T_MCG, "qpn")         \
-	X(DETACH_FROM_MCG, detach_from_mcg, FW_C_LOCK, fw_cmd_detach_from_mcg, -1, "qpn")          \
+	X(DETACH_FROM_MCG, detach_from_mcg, FW_C_LOCK | FW_C_ENDS, fw_cmd_detach_from_mcg, -1,     \
+	  "qpn")                                                                                   \
 	X(CREATE_XRQ, create_xrq, FW_C_LOCK, fw_cmd_create_xrq, SEG_T_SRQ, "xrqn")                 \
 	X(QUERY_XRQ, query_xrq, FW_C_LOCK, fw_cmd_query_xrq, -1, "xrqn")                           \
 	X(ARM_XRQ, arm_xrq, FW_C_LOCK, fw_cmd_arm_xrq, -1, "xrqn")                                 \
-	X(DESTROY_XRQ, destroy_xrq, FW_C_LOCK, fw_cmd_destroy_xrq, -1, "xrqn")                     \
+	X(DESTROY_XRQ, destroy_xrq, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_xrq, -1, "xrqn")         \
 	X(CREATE_PSV, create_psv, FW_C_LOCK, fw_cmd_create_psv, SEG_T_OBJ, "psvn")                 \
-	X(DESTROY_PSV, destroy_psv, FW_C_LOCK, fw_cmd_destroy_psv, -1, "psvn")                     \
+	X(DESTROY_PSV, destroy_psv, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_psv, -1, "psvn")         \
 	X(ALLOC_XRCD, alloc_xrcd, FW_C_LOCK, fw_cmd_alloc_xrcd, SEG_T_XRCD, "xrcd")                \
-	X(DEALLOC_XRCD, dealloc_xrcd, FW_C_LOCK, fw_cmd_dealloc_xrcd, -1, "xrcd")                  \
+	X(DEALLOC_XRCD, dealloc_xrcd, FW_C_LOCK | FW_C_ENDS, fw_cmd_dealloc_xrcd, -1, "xrcd")      \
 	X(CREATE_XRC_SRQ, create_xrc_srq, FW_C_LOCK, fw_cmd_create_xrc_srq, SEG_T_SRQ, "xrc_srqn") \
 	X(QUERY_XRC_SRQ, query_xrc_srq, FW_C_LOCK, fw_cmd_query_xrc_srq, -1, "xrc_srqn")           \
 	X(ARM_XRC_SRQ, arm_xrc_srq, FW_C_LOCK | FW_C_OP_MODS, fw_cmd_arm_xrc_srq, -1, "xrc_srqn")  \
-	X(DESTROY_XRC_SRQ, destroy_xrc_srq, FW_C_LOCK, fw_cmd_destroy_xrc_srq, -1, "xrc_srqn")     \
+	X(DESTROY_XRC_SRQ, destroy_xrc_srq, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_xrc_srq, -1,     \
+	  "xrc_srqn")                                                                              \
 	/* QPs */                                                                                  \
 	X(CREATE_QP, create_qp, FW_C_LOCK, fw_cmd_create_qp, SEG_T_QP, "qpn")                      \
 	X(QUERY_QP, query_qp, FW_C_LOCK, fw_cmd_query_qp, -1, "qpn")                               \
-	X(DESTROY_QP, destroy_qp, FW_C_LOCK, fw_cmd_destroy_qp, -1, "qpn")                         \
+	X(DESTROY_QP, destroy_qp, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_qp, -1, "qpn")             \
 	X(RST2INIT_QP, rst2init_qp, FW_C_LOCK, fw_cmd_modify_qp, -1, "qpn")                        \
 	X(INIT2INIT_QP, init2init_qp, FW_C_LOCK | FW_C_LIST, fw_cmd_modify_qp, -1, "qpn")          \
 	X(INIT2RTR_QP, init2rtr_qp, FW_C_LOCK, fw_cmd_modify_qp, -1, "qpn")                        \
@@ -91,8 +95,8 @@
 	X(RTS2RTS_QP, rts2rts_qp, FW_C_LOCK | FW_C_LIST, fw_cmd_modify_qp, -1, "qpn")              \
 	X(SQERR2RTS_QP, sqerr2rts_qp, FW_C_LOCK, fw_cmd_modify_qp, -1, "qpn")                      \
 	X(SQD_RTS_QP, sqd2rts_qp, FW_C_LOCK, fw_cmd_modify_qp, -1, "qpn")                          \
-	X(2ERR_QP, qp_2err, FW_C_LOCK, fw_cmd_qp_2err, -1, "qpn")                                  \
-	X(2RST_QP, qp_2rst, FW_C_LOCK, fw_cmd_qp_2rst, -1, "qpn")                                  \
+	X(2ERR_QP, qp_2err, FW_C_LOCK | FW_C_STOPS, fw_cmd_qp_2err, -1, "qpn")                     \
+	X(2RST_QP, qp_2rst, FW_C_LOCK | FW_C_STOPS, fw_cmd_qp_2rst, -1, "qpn")                     \
 	/* scheduling, and objects for raw packets */                                              \
 	X(CREATE_GENERAL_OBJECT, create_general_object, FW_C_LOCK | FW_C_OP_MODS | FW_C_LIST,      \
 	  fw_cmd_create_general_object, SEG_T_OBJ, "obj_id")                                       \
@@ -100,7 +104,7 @@
 	  fw_cmd_modify_general_object, -1, "obj_id")                                              \
 	X(QUERY_GENERAL_OBJECT, query_general_object, FW_C_LOCK | FW_C_OP_MODS,                    \
 	  fw_cmd_query_general_object, -1, "obj_id")                                               \
-	X(DESTROY_GENERAL_OBJECT, destroy_general_object, FW_C_LOCK | FW_C_OP_MODS,                \
+	X(DESTROY_GENERAL_OBJECT, destroy_general_object, FW_C_LOCK | FW_C_ENDS | FW_C_OP_MODS,    \
 	  fw_cmd_destroy_general_object, -1, "obj_id")                                             \
 	X(CREATE_SCHEDULING_ELEMENT, create_scheduling_element, FW_C_LOCK,                         \
 	  fw_cmd_create_scheduling_element, SEG_T_OBJ, "scheduling_element_id")                    \
@@ -108,35 +112,35 @@
 	  fw_cmd_query_scheduling_element, -1, "scheduling_element_id")                            \
 	X(MODIFY_SCHEDULING_ELEMENT, modify_scheduling_element, FW_C_LOCK,                         \
 	  fw_cmd_modify_scheduling_element, -1, "scheduling_element_id")                           \
-	X(DESTROY_SCHEDULING_ELEMENT, destroy_scheduling_element, FW_C_LOCK,                       \
+	X(DESTROY_SCHEDULING_ELEMENT, destroy_scheduling_element, FW_C_LOCK | FW_C_ENDS,           \
 	  fw_cmd_destroy_scheduling_element, -1, "scheduling_element_id")                          \
 	X(SET_PP_RATE_LIMIT, set_pp_rate_limit, FW_C_LOCK | FW_C_KERNEL, fw_cmd_set_pp_rate_limit, \
 	  SEG_T_OBJ, "rate_limit_index")                                                           \
 	X(ALLOC_TRANSPORT_DOMAIN, alloc_transport_domain, FW_C_LOCK, fw_cmd_alloc_td, SEG_T_OBJ,   \
 	  "transport_domain")                                                                      \
-	X(DEALLOC_TRANSPORT_DOMAIN, dealloc_transport_domain, FW_C_LOCK, fw_cmd_dealloc_td, -1,    \
-	  "transport_domain")                                                                      \
+	X(DEALLOC_TRANSPORT_DOMAIN, dealloc_transport_domain, FW_C_LOCK | FW_C_ENDS,               \
+	  fw_cmd_dealloc_td, -1, "transport_domain")                                               \
 	X(CREATE_RQ, create_rq, FW_C_LOCK, fw_cmd_create_rq, SEG_T_OBJ, "rqn")                     \
 	X(QUERY_RQ, query_rq, FW_C_LOCK, fw_cmd_query_rq, -1, "rqn")                               \
 	X(MODIFY_RQ, modify_rq, FW_C_LOCK, fw_cmd_modify_rq, -1, "rqn")                            \
-	X(DESTROY_RQ, destroy_rq, FW_C_LOCK, fw_cmd_destroy_rq, -1, "rqn")                         \
+	X(DESTROY_RQ, destroy_rq, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_rq, -1, "rqn")             \
 	X(ARM_RQ, arm_rq, FW_C_LOCK | FW_C_OP_MODS, fw_cmd_arm_rq, -1, "rqn")                      \
 	X(CREATE_RQT, create_rqt, FW_C_LOCK | FW_C_LIST, fw_cmd_create_rqt, SEG_T_OBJ, "rqtn")     \
 	X(QUERY_RQT, query_rqt, FW_C_LOCK, fw_cmd_query_rqt, -1, "rqtn")                           \
 	X(MODIFY_RQT, modify_rqt, FW_C_LOCK | FW_C_LIST, fw_cmd_modify_rqt, -1, "rqtn")            \
-	X(DESTROY_RQT, destroy_rqt, FW_C_LOCK, fw_cmd_destroy_rqt, -1, "rqtn")                     \
+	X(DESTROY_RQT, destroy_rqt, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_rqt, -1, "rqtn")         \
 	X(CREATE_TIR, create_tir, FW_C_LOCK, fw_cmd_create_tir, SEG_T_OBJ, "tirn")                 \
 	X(QUERY_TIR, query_tir, FW_C_LOCK, fw_cmd_query_tir, -1, "tirn")                           \
 	X(MODIFY_TIR, modify_tir, FW_C_LOCK, fw_cmd_modify_tir, -1, "tirn")                        \
-	X(DESTROY_TIR, destroy_tir, FW_C_LOCK, fw_cmd_destroy_tir, -1, "tirn")                     \
+	X(DESTROY_TIR, destroy_tir, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_tir, -1, "tirn")         \
 	X(CREATE_TIS, create_tis, FW_C_LOCK, fw_cmd_create_tis, SEG_T_OBJ, "tisn")                 \
 	X(QUERY_TIS, query_tis, FW_C_LOCK, fw_cmd_query_tis, -1, "tisn")                           \
 	X(MODIFY_TIS, modify_tis, FW_C_LOCK, fw_cmd_modify_tis, -1, "tisn")                        \
-	X(DESTROY_TIS, destroy_tis, FW_C_LOCK, fw_cmd_destroy_tis, -1, "tisn")                     \
+	X(DESTROY_TIS, destroy_tis, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_tis, -1, "tisn")         \
 	X(CREATE_SQ, create_sq, FW_C_LOCK, fw_cmd_create_sq, SEG_T_OBJ, "sqn")                     \
 	X(QUERY_SQ, query_sq, FW_C_LOCK, fw_cmd_query_sq, -1, "sqn")                               \
 	X(MODIFY_SQ, modify_sq, FW_C_LOCK, fw_cmd_modify_sq, -1, "sqn")                            \
-	X(DESTROY_SQ, destroy_sq, FW_C_LOCK, fw_cmd_destroy_sq, -1, "sqn")
+	X(DESTROY_SQ, destroy_sq, FW_C_LOCK | FW_C_ENDS, fw_cmd_destroy_sq, -1, "sqn")
 
 /*
  * Every reason for a refusal: X(name, syndrome, status, field, says). A syndrome is opcode << 8 | n

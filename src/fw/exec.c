@@ -154,6 +154,18 @@ static __attribute__((noinline)) enum fw_r exec_fault(struct fw_call *k, uint16_
 	return FW_R_FAULT;
 }
 
+/*
+ * The adapter has failed: no command reaches it, and the driver gives the answers that let
+ * programs free their objects. True: *r is the answer.
+ */
+static __attribute__((noinline)) bool exec_fatal(struct fw_call *k, enum fw_r *r)
+{
+	if (k->c->file == SEG_NONE || k->cmd->flags & FW_C_ENDS)
+		return false;
+	*r = k->cmd->flags & FW_C_STOPS ? FW_R_NONE : fw_errno(k, -EIO);
+	return true;
+}
+
 /* What is said to the program of a result that is neither FW_R_NONE nor FW_R_ERRNO. */
 static const struct fw_refusal *refusal_of(const struct fw_call *k, enum fw_r r)
 {
@@ -247,7 +259,9 @@ int fw_exec(const struct fw_ctx *c, const void *in, uint32_t inlen, void *out, u
 		r = check_common(&k, inlen, outlen, &bit);
 	if (r == FW_R_NONE && fault_waits(k.s, HW_AT_FW) && c->file != SEG_NONE)
 		r = exec_fault(&k, opcode, &fault);
-	if (r == FW_R_NONE)
+	if (r == FW_R_NONE &&
+	    (atomic_load_explicit(&k.hca->fails, memory_order_relaxed) == HW_WORKS ||
+	     !exec_fatal(&k, &r)))
 		r = outlen < k.cmd->out->bytes ? run_cut(&k, outlen) : exec_run(&k);
 	if (r != FW_R_NONE && r != FW_R_ERRNO) {
 		const struct fw_refusal *f = refusal_of(&k, r);

@@ -116,4 +116,13 @@ bool fw_share_pass_on(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t
 /* Device bring-up, once per HCA when a fabric is made: CREATE_EQ for each completion vector. */
 int fw_hca_init(struct seg *s, uint32_t hca);
 
+/* What else rules ask of objects: the how-manieth of its process, 0; the service of a QP. */
+uint32_t fw_nth(struct seg *s, enum seg_table_id t, uint32_t idx);
+uint32_t fw_service_of(struct seg *s, uint32_t qpn);
+/*
+ * For rules of --inject: a QP, SRQ or WQ (an RQ) fails with this event, IBV_EVENT_*. Waits for
+ * locks. 0; -EINVAL: it is in no state to fail; -ETIMEDOUT: a stopped process uses it.
+ */
+int fw_break(struct seg *s, enum seg_table_id t, uint32_t idx, uint32_t ib_event_type);
+
 #endif

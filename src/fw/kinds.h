@@ -42,6 +42,7 @@ struct fw_kind {
 	enum fw_stage stage;
 	/* Offsets in the element; 0: it does not have that field. */
 	uint16_t refs;                 /* its reference count, _Atomic uint32_t */
+	uint16_t nth;                  /* its number among those of its process, uint32_t */
 	uint16_t locks[FW_KIND_LOCKS]; /* seg_locks held by threads that work on it */
 	/* limit of an HCA, as an offset in struct hw_caps; 0: the size of the table */
 	uint16_t log_max;
@@ -77,6 +78,7 @@ struct fw_kind {
 #define FW_AT(ctype, type, field) \
 	_Generic(&((struct type *)0)->field, ctype * : offsetof(struct type, field))
 #define FW_REFS(type) FW_AT(_Atomic uint32_t, type, refs)
+#define FW_NTH(type) FW_AT(uint32_t, type, nth)
 #define FW_REF(type, field, to)                          \
 	{                                                \
 		FW_AT(uint32_t, type, field), SEG_T_##to \

@@ -9,6 +9,7 @@
  */
 #include "fw/priv.h"
 #include "hw/hca.h"
+#include "segment/proc.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,6 +27,14 @@ static uint32_t max_of(const struct hw_caps *c, const struct fw_kind *kind)
 		return 0;
 	memcpy(&log_max, (const uint8_t *)c + kind->log_max, sizeof(log_max));
 	return 1u << log_max;
+}
+
+/* Numbers the objects that a process makes (qp[nth=2] of --inject). */
+static uint32_t nth_of(const struct fw_call *k, const struct fw_kind *kind)
+{
+	struct seg_proc *p = k->s->self == SEG_NONE ? NULL : seg_proc(k->s, k->s->self);
+
+	return p ? atomic_fetch_add(&p->made[kind->table - HW_KIND_FIRST], 1) + 1 : 0;
 }
 
 enum fw_r fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *elem)
@@ -48,6 +57,8 @@ enum fw_r fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *
 	e = seg_at(k->s, t, *idx);
 	if (made)
 		e->hca = k->c->hca; /* from here on fw_limits_recount() counts it */
+	if (kind && kind->nth && k->c->file != SEG_NONE)
+		*(uint32_t *)((uint8_t *)e + kind->nth) = nth_of(k, kind);
 	*(void **)elem = e;
 	k->obj = *idx;
 	return FW_R_NONE;

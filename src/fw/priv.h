@@ -81,6 +81,9 @@ enum {                   /* fw_cmd.flags */
        FW_C_OP_MODS = 4, /* the handler checks op_mod; otherwise it must be 0 */
        FW_C_CUT = 8,     /* a caller with a short buffer gets the first bytes of the answer */
        FW_C_LIST = 16,   /* a list follows the input, which the handler checks */
+       /* For an adapter that has failed mlx5_internal_err_ret_value() says that it succeeds: */
+       FW_C_ENDS = 32,  /* it frees an object */
+       FW_C_STOPS = 64, /* it has nothing to do there */
 };
 
 /* One command. */

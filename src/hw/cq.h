@@ -56,6 +56,7 @@ struct hw_cq {
 	uint32_t hca, uid;
 	uint32_t eqn;
 	uint32_t uar;
+	uint32_t nth;                /* the how-manieth CQ of its process */
 	_Atomic uint32_t refs;       /* QPs and SRQs using it */
 	uint32_t oi, cc;             /* overrun ignore, collapsed (from CQC) */
 	uint32_t buf_umem, dbr_umem; /* umems of the buffer and of the doorbell record */

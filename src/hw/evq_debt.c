@@ -10,6 +10,7 @@
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/mad.h"
+#include "hw/obj.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
@@ -61,6 +62,8 @@ bool evq_debt_of(const struct seg *s, const struct seg_evsrc *src, uint32_t type
 		*d = (struct evq_debt){&srq->lwm, &srq->async.paying, HW_LWM_OWES, HW_LWM_SEQ,
 				       atomic_load(&srq->lwm) / HW_LWM_SEQ};
 		return true;
+	case SEG_T_OBJ:
+		return of_target(&((struct hw_obj *)e)->async, type, d);
 	case SEG_T_SHARE:
 		return of_target(&((struct hw_share *)e)->async, type, d);
 	case SEG_T_EVSUB:
@@ -184,6 +187,9 @@ bool evq_source(struct seg *s, const struct seg_evsrc *src, _Atomic uint32_t **c
 		break;
 	case SEG_T_SRQ:
 		*counter = &((struct hw_srq *)gen)->async.reported;
+		break;
+	case SEG_T_OBJ:
+		*counter = &((struct hw_obj *)gen)->async.reported;
 		break;
 	case SEG_T_SHARE:
 		*counter = &((struct hw_share *)gen)->async.reported;

@@ -22,10 +22,15 @@ enum hw_moment {
 	HW_AT_FW,      /* a firmware command */
 	HW_AT_WR,      /* a send work request is executed */
 	HW_AT_RECV,    /* a receive is taken */
+	HW_AT_CQE,     /* a completion is written */
 	HW_MOMENTS,
 	/* What the supervisor does at a time, or after an event, not at moments of its own. */
 	HW_ACT_PROCESS = HW_MOMENTS,
 	HW_ACT_PORT,
+	HW_ACT_DEVICE,
+	HW_ACT_QP,
+	HW_ACT_SRQ,
+	HW_ACT_WQ,
 	HW_ACTS_END
 };
 
@@ -40,6 +45,10 @@ enum hw_fault_key {
 	HW_FK_QP,
 	HW_FK_TYPE,
 	HW_FK_SIZE,
+	HW_FK_NTH,
+	HW_FK_CQ,
+	HW_FK_SRQ,
+	HW_FK_WQ,
 	HW_FAULT_KEYS
 };
 
@@ -50,6 +59,7 @@ struct hw_fault_sel {
 	uint32_t id;     /* which of its kind: a row of its names, an opcode...; UINT32_MAX: any */
 	uint32_t have;
 	uint32_t pid, port, qpn, st;
+	uint32_t nth, num; /* the how-manieth of its process; a CQ's, SRQ's or WQ's number */
 	uint64_t size;
 	char host[HW_FAULT_NAME], dev[HW_FAULT_NAME], comm[16];
 };

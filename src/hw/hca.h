@@ -20,6 +20,13 @@ enum hw_crypto {
 	HW_CRYPTO_WRAPPED = 1, /* by a key that the adapter has, in a session with its credential */
 	HW_CRYPTO_NONE = 2,    /* an adapter without crypto */
 };
+
+/* hw_hca.fails: what a rule of --inject has done to the adapter. */
+enum hw_fails {
+	HW_WORKS,
+	HW_FATAL,     /* commands get no answer, queues stand still */
+	HW_UNPLUGGED, /* it is not there */
+};
 enum hw_model { HW_CX6, HW_CX7, HW_CX4, HW_CX5, HW_CX6DX, HW_BF2, HW_MODELS };
 
 struct hw_host {
@@ -52,6 +59,7 @@ struct hw_hca {
 	_Atomic uint32_t mkey_var; /* low byte of the next MR key, which the driver chooses */
 	_Atomic uint64_t births;   /* QPs and keys that were made: their `born` */
 	_Atomic uint32_t made[HW_KIND_COUNT]; /* number of objects of each kind (fw/limits.c) */
+	_Atomic uint32_t fails;               /* enum hw_fails; the supervisor's */
 	_Atomic uint32_t zombies; /* objects of closed files that a stopped process still holds */
 	/*
 	 * Protects finding, joining and leaving what several open files share (hw_share); taken
@@ -80,6 +88,14 @@ static inline bool hw_hca_multi_block(const struct hw_hca *h)
 static inline struct hw_hca *hw_hca(const struct seg *s, uint32_t i)
 {
 	return seg_live(s, SEG_T_HCA, i);
+}
+
+/* Is the adapter there? Unplugged ones keep their element. */
+static inline bool hw_hca_is_in(const struct seg *s, uint32_t i)
+{
+	const struct hw_hca *h = hw_hca(s, i);
+
+	return h && atomic_load_explicit(&h->fails, memory_order_relaxed) != HW_UNPLUGGED;
 }
 
 #endif

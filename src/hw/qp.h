@@ -70,6 +70,7 @@ struct hw_qp {
 	/* [sq] what a rule of --inject does to a WQE (engine/tx/fault.c) */
 	uint32_t fault;
 	uint64_t fault_arg;
+	uint32_t nth;    /* the how-manieth QP of its process */
 	uint32_t shared; /* an XRC target QP of verbs: each hw_share of it gets its events */
 	uint32_t uar, user_index;
 	/* log2 of the number of WQEs, and of the bytes of one WQE */

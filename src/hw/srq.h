@@ -59,6 +59,7 @@ struct hw_srq {
 	_Atomic uint32_t state;      /* 0 good, 1 error */
 	_Atomic uint32_t awaited;    /* senders may sleep on this word until receives are posted */
 	_Atomic uint32_t refs;
+	uint32_t nth; /* the how-manieth SRQ of its process */
 	struct hw_evtarget async;
 	uint8_t ctx[128]; /* SRQC or RMPC as created, for QUERY */
 } SEG_ELEM;

@@ -105,6 +105,9 @@ int mlx5_alloc_ucontext(struct uv_context *ctx, struct uv_udata *u)
 	struct seg_file *file;
 	int r, uid = 0;
 
+	/* mlx5_ib_dev.ib_active is false from a fatal error on */
+	if (atomic_load(&hw_hca(ctx->seg, ctx->hca)->fails) == HW_FATAL)
+		return uv_no(-EAGAIN, "the adapter has failed");
 	r = ucontext_request_get(ctx, u, &req);
 	if (r < 0)
 		return r;

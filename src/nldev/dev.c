@@ -28,7 +28,7 @@ uint32_t nl_hca(const struct nl_req *q)
 	const struct hw_host *h = seg_live(q->d->s, SEG_T_HOST, q->d->host);
 	uint32_t n = a ? nl_get_u32(a) : SEG_NONE;
 
-	return h && n < h->nhcas && hw_hca(q->d->s, h->hca[n]) ? h->hca[n] : SEG_NONE;
+	return h && n < h->nhcas && hw_hca_is_in(q->d->s, h->hca[n]) ? h->hca[n] : SEG_NONE;
 }
 
 int nl_port(const struct nl_req *q, uint32_t hca, uint32_t *port)
@@ -91,7 +91,7 @@ int nl_get_all(struct nl_req *q, struct nl_dump *p)
 	int r = 0;
 
 	for (uint32_t i = 0; !r && h && i < h->nhcas; i++)
-		if (hw_hca(q->d->s, h->hca[i]))
+		if (hw_hca_is_in(q->d->s, h->hca[i]))
 			r = nl_dump_one(p, RDMA_NLDEV_CMD_GET, fill_dev, h->hca[i], 0);
 	return r;
 }

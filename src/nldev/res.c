@@ -408,7 +408,7 @@ int nl_res_get_all(struct nl_req *q, struct nl_dump *p)
 	int r = 0;
 
 	for (uint32_t i = 0; !r && h && i < h->nhcas; i++)
-		if (hw_hca(q->d->s, h->hca[i]))
+		if (hw_hca_is_in(q->d->s, h->hca[i]))
 			r = nl_dump_one(p, RDMA_NLDEV_CMD_RES_GET, fill_summary, h->hca[i], 0);
 	return r;
 }

@@ -97,6 +97,8 @@ struct seg_proc {
 	_Atomic uint32_t foreign; /* number of its threads that arm a CQ of another process */
 	_Atomic uint32_t life;    /* seg_proc_life_begin() */
 	_Atomic uint32_t removed; /* its adapters are gone, others keep theirs (sup_remove()) */
+	/* objects of each kind that it has made so far: their `nth` (fw_alloc()) */
+	_Atomic uint32_t made[HW_KIND_COUNT];
 	struct seg_ring ring[SEG_RINGS];
 } SEG_ELEM;
 
@@ -137,7 +139,8 @@ struct seg_file {
 	 * umad_flags. */
 	_Atomic uint32_t agent[SEG_UMAD_AGENTS];
 	_Atomic uint32_t umad_flags;
-	uint32_t node; /* the N of umadN */
+	uint32_t node;            /* the N of umadN */
+	_Atomic uint32_t removed; /* its adapter was unplugged, and may be back by now */
 } SEG_ELEM;
 
 static inline struct seg_proc *seg_proc(const struct seg *s, uint32_t slot)
@@ -186,6 +189,14 @@ static inline bool seg_down(const struct seg *s)
 
 	return atomic_load_explicit(&s->hdr->down, memory_order_relaxed) ||
 	       (p && atomic_load_explicit(&p->removed, memory_order_relaxed));
+}
+
+/* The same for an open file: or was its adapter unplugged? */
+static inline bool seg_file_down(const struct seg *s, uint32_t file)
+{
+	const struct seg_file *f = seg_file(s, file);
+
+	return seg_down(s) || (f && atomic_load_explicit(&f->removed, memory_order_relaxed));
 }
 
 /* Field 22 of /proc/<pid>/stat, or 0 when there is no such process (or only its zombie). */

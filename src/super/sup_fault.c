@@ -14,6 +14,8 @@
 #include <unistd.h>
 #include "fabric/fabric.h"
 #include "fault/rows.h"
+#include "fw/fw.h"
+#include "hw/hca.h"
 #include "hw/port.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"
@@ -89,6 +91,7 @@ struct sup_later {
 	uint64_t at;
 	uint32_t port;      /* gets its cable again; SEG_NONE: */
 	uint32_t slot, gen; /* this process continues */
+	uint32_t hca;       /* is plugged in again; SEG_NONE: none */
 };
 
 static void signal_slot(struct sup *sup, uint32_t slot, uint32_t gen, int sig)
@@ -108,21 +111,24 @@ static void plug(struct sup *sup, uint32_t port, bool in)
 
 static void finish(struct sup *sup, const struct sup_later *l)
 {
-	if (l->port == SEG_NONE)
+	if (l->hca != SEG_NONE)
+		sup_hca_return(sup, l->hca);
+	else if (l->port == SEG_NONE)
 		signal_slot(sup, l->slot, l->gen, SIGCONT);
 	else
 		plug(sup, l->port, true);
 }
 
-static void later(struct sup *sup, uint64_t at, uint32_t port, uint32_t slot, uint32_t gen)
+static void later(struct sup *sup, struct sup_later what)
 {
-	struct sup_later *l = malloc(sizeof(*l)), now = {NULL, 0, port, slot, gen};
+	struct sup_later *l = malloc(sizeof(*l));
 
 	if (!l) { /* too early, rather than never */
-		finish(sup, &now);
+		finish(sup, &what);
 		return;
 	}
-	*l = (struct sup_later){sup->later, at, port, slot, gen};
+	*l = what;
+	l->next = sup->later;
 	sup->later = l;
 }
 
@@ -143,7 +149,11 @@ static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_
 		n++;
 		signal_slot(sup, i, p->gen, stop ? SIGSTOP : SIGKILL);
 		if (stop)
-			later(sup, now + ns, SEG_NONE, i, p->gen);
+			later(sup, (struct sup_later){.at = now + ns,
+						      .port = SEG_NONE,
+						      .slot = i,
+						      .gen = p->gen,
+						      .hca = SEG_NONE});
 	}
 	return n;
 }
@@ -172,7 +182,7 @@ static void act_port(struct sup *sup, const struct hw_fault *f, uint32_t port, u
 		plug(sup, port, true);
 	else if (fault_does(&f->does, FAULT_FLAP, &v)) {
 		plug(sup, port, false);
-		later(sup, now + v, port, 0, 0);
+		later(sup, (struct sup_later){.at = now + v, .port = port, .hca = SEG_NONE});
 	} else if (fault_does(&f->does, FAULT_PKEY, &v)) {
 		set_pkey(&sup->seg, port, (uint32_t)(v >> 32), (uint16_t)v);
 	} else if (fault_does(&f->does, FAULT_LID, &v) && !eth && v && v < FAB_LIDS) {
@@ -201,6 +211,100 @@ static uint32_t act_ports(struct sup *sup, const struct hw_fault *f, uint64_t no
 	return n;
 }
 
+static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t now)
+{
+	struct seg *s = &sup->seg;
+	uint64_t v = 0;
+	bool fatal = fault_does(&f->does, FAULT_FATAL, &v);
+	uint32_t n = 0;
+
+	if (!fatal)
+		fault_does(&f->does, FAULT_UNPLUG, &v);
+	seg_for_each_live (s, SEG_T_HCA, i) {
+		const struct fault_end e = {.proc = SEG_NONE, .hca = i};
+
+		if (!fault_is_of(s, f, &e) ||
+		    !sup_hca_fail(sup, i, fatal ? HW_FATAL : HW_UNPLUGGED))
+			continue;
+		n++;
+		if (v)
+			later(sup, (struct sup_later){.at = now + v, .port = SEG_NONE, .hca = i});
+	}
+	sup_sweep(sup);
+	return n;
+}
+
+/* Objects are locked by those who use them, so a job breaks them. */
+struct breaking {
+	struct sup_job job; /* first */
+	struct hw_fault rule;
+	uint32_t fault;
+};
+
+static struct fault_end end_of(struct seg *s, enum seg_table_id t, uint32_t i)
+{
+	const struct seg_file *file = seg_file(s, seg_owner(s, t, i) - 1);
+	struct fault_end e = {.proc = file ? file->opener : SEG_NONE,
+			      .hca = file ? file->hca : SEG_NONE,
+			      .num = i};
+
+	e.nth = fw_nth(s, t, i);
+	if (t == SEG_T_QP) {
+		e.qp = true;
+		e.qpn = i;
+		e.st = fw_service_of(s, i);
+	} else {
+		e.kind = t == SEG_T_SRQ ? HW_FK_SRQ : HW_FK_WQ;
+	}
+	return e;
+}
+
+static void run_breaking(struct sup_job *j)
+{
+	struct breaking *b = (struct breaking *)j;
+	const struct hw_fault_effect *e = &b->rule.does;
+	enum seg_table_id t = b->rule.sel.moment == HW_ACT_QP    ? SEG_T_QP
+			      : b->rule.sel.moment == HW_ACT_SRQ ? SEG_T_SRQ
+								 : SEG_T_OBJ;
+	struct hw_fault *f;
+	uint64_t n = 0;
+
+	seg_for_each_live (j->s, t, i) {
+		const struct fault_end end = end_of(j->s, t, i);
+
+		if (end.proc != SEG_NONE && fault_is_of(j->s, &b->rule, &end) &&
+		    !fw_break(j->s, t, i, (uint32_t)e->value[0]))
+			n++;
+	}
+	f = hw_fault(j->s, b->fault);
+	if (!n || !f || f->gen != b->rule.gen)
+		return;
+	atomic_fetch_add(&f->seen, n);
+	atomic_fetch_add(&f->fired, 1);
+	TRACE(LOG_INJECT, "fired: %s", f->text);
+}
+
+static void breaking_done(struct sup *sup, struct sup_job *j)
+{
+	(void)sup;
+	free(j);
+}
+
+/* Its job counts. */
+static uint32_t act_objects(struct sup *sup, const struct hw_fault *f)
+{
+	struct breaking *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return 0;
+	memcpy(&b->rule, f, sizeof(*f));
+	b->fault = (uint32_t)(((const uint8_t *)f - (uint8_t *)seg_at(&sup->seg, SEG_T_FAULT, 0)) /
+			      sizeof(*f));
+	b->job = (struct sup_job){.run = run_breaking, .done = breaking_done, .s = &sup->seg};
+	sup_work(sup, &b->job);
+	return 0;
+}
+
 /* When the act is due; UINT64_MAX: it is done, or waits for its event. */
 static uint64_t act_at(const struct sup *sup, const struct hw_fault *f)
 {
@@ -213,8 +317,10 @@ static uint64_t act_at(const struct sup *sup, const struct hw_fault *f)
 
 static void act(struct sup *sup, struct hw_fault *f, uint64_t now)
 {
-	uint32_t n =
-		f->sel.moment == HW_ACT_PORT ? act_ports(sup, f, now) : act_processes(sup, f, now);
+	uint32_t n = f->sel.moment == HW_ACT_PORT      ? act_ports(sup, f, now)
+		     : f->sel.moment == HW_ACT_DEVICE  ? act_devices(sup, f, now)
+		     : f->sel.moment == HW_ACT_PROCESS ? act_processes(sup, f, now)
+						       : act_objects(sup, f);
 
 	atomic_store(&f->done, 1);
 	atomic_fetch_add(&f->seen, n);
@@ -224,6 +330,11 @@ static void act(struct sup *sup, struct hw_fault *f, uint64_t now)
 	TRACE(LOG_INJECT, "fired: %s", f->text);
 }
 
+static bool of_subnet(const struct sup_later *l)
+{
+	return l->port != SEG_NONE || l->hca != SEG_NONE;
+}
+
 static void act_later(struct sup *sup, uint64_t now)
 {
 	bool plugged = false;
@@ -231,11 +342,11 @@ static void act_later(struct sup *sup, uint64_t now)
 	for (struct sup_later **at = &sup->later; *at;) {
 		struct sup_later *l = *at;
 
-		if (now < l->at || (l->port != SEG_NONE && sup->sweeping)) {
+		if (now < l->at || (of_subnet(l) && sup->sweeping)) {
 			at = &l->next;
 			continue;
 		}
-		plugged |= l->port != SEG_NONE;
+		plugged |= of_subnet(l);
 		finish(sup, l);
 		*at = l->next;
 		free(l);
@@ -274,7 +385,7 @@ void sup_faults_free(struct sup *sup)
 	while (sup->later) {
 		struct sup_later *l = sup->later;
 
-		if (l->port == SEG_NONE)
+		if (!of_subnet(l))
 			signal_slot(sup, l->slot, l->gen, SIGCONT);
 		sup->later = l->next;
 		free(l);

@@ -161,6 +161,8 @@ static int check_target(struct sup *sup, const struct sup_link *l, const struct 
 		return -EINVAL;
 	if (!proc || !hca || hca->host != proc->host)
 		return -ENXIO;
+	if (m->kind != SEG_FILE_RDMA_CM && !hw_hca_is_in(&sup->seg, m->hca))
+		return -ENXIO;
 	if (k->has_port && (m->port < 1 || m->port > hca->nports))
 		return -ENXIO;
 	return 0;

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
+#include "hw/hca.h"
 #include "segment/suplink.h"
 #include "subnet/subnet.h"
 #include "super/netns.h"
@@ -266,6 +267,14 @@ int sup_host_netns(const struct sup *sup, uint32_t host);
 bool sup_host_used(const struct sup *sup, uint32_t host);
 /* A sweep has ended that ran while trees were made: they may show the state before it. */
 void sup_hosts_swept(struct sup *sup);
+/* An adapter of the host came or went: make its tree again. */
+void sup_host_again(struct sup *sup, uint32_t host);
+
+/* ---- adapters that fail (sup_hca.c) */
+/* False: it has failed so already. The caller sweeps afterwards. */
+bool sup_hca_fail(struct sup *sup, uint32_t hca, enum hw_fails how);
+/* An unplugged one is there again, for files that are opened from now on. */
+void sup_hca_return(struct sup *sup, uint32_t hca);
 
 /* ---- virtual files (sup_file.c) */
 /*

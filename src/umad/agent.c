@@ -60,7 +60,7 @@ struct mad_agent *umad_agent_of(const struct umad_file *f, uint32_t id, uint32_t
 	struct seg_file *sf = seg_file(f->s, f->file);
 	struct mad_agent *a;
 
-	if (!sf || sf->gen != f->gen || id >= SEG_UMAD_AGENTS || umad_dead(f->s))
+	if (!sf || sf->gen != f->gen || id >= SEG_UMAD_AGENTS || umad_dead(f))
 		return NULL;
 	*idx = atomic_load(&sf->agent[id]);
 	a = agent_live(f->s, *idx);
@@ -483,13 +483,13 @@ long umad_ioctl(const struct umad_file *f, unsigned long cmd, void *arg)
 {
 	switch ((uint32_t)cmd) {
 	case IB_USER_MAD_REGISTER_AGENT:
-		return umad_dead(f->s) ? -EPIPE : register_agent(f, arg);
+		return umad_dead(f) ? -EPIPE : register_agent(f, arg);
 	case IB_USER_MAD_UNREGISTER_AGENT:
 		return unregister_agent(f, arg);
 	case IB_USER_MAD_ENABLE_PKEY:
 		return enable_pkey(f);
 	case IB_USER_MAD_REGISTER_AGENT2:
-		return umad_dead(f->s) ? -EPIPE : register_agent2(f, arg);
+		return umad_dead(f) ? -EPIPE : register_agent2(f, arg);
 	default:
 		return -ENOTTY;
 	}

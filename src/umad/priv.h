@@ -25,10 +25,10 @@ static_assert(UMAD_HDR == sizeof(((struct mad_send *)0)->hdr), "mad_send keeps t
 /* The SEG_T_PORT index of an open file; SEG_NONE when the file is gone. */
 uint32_t umad_port(const struct umad_file *f);
 size_t umad_hdr_size(const struct seg_file *sf);
-/* Are the adapters gone (user_mad.c, ib_umad_kill_port(): agents_dead)? */
-static inline bool umad_dead(const struct seg *s)
+/* Is the adapter gone (user_mad.c, ib_umad_kill_port(): agents_dead)? */
+static inline bool umad_dead(const struct umad_file *f)
 {
-	return seg_down(s);
+	return seg_file_down(f->s, f->file);
 }
 
 /* A MAD that a program has written, while the write lasts. */

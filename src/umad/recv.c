@@ -212,7 +212,7 @@ ssize_t umad_read(const struct umad_file *f, int fd, void *buf, size_t count, bo
 		hdr = umad_hdr_size(sf);
 		if (count < hdr)
 			return -EINVAL;
-		if (umad_dead(f->s))
+		if (umad_dead(f))
 			return -EIO;
 		r = evq_take(f->s, f->file, f->gen, fd, 0, count + UMAD_HDR - hdr, &rec);
 		if (!r)

@@ -163,7 +163,7 @@ void *uv_mmap(struct uv_file *f, void *addr, size_t len, int prot, int flags, of
 
 	pthread_mutex_lock(&f->lock);
 	uv_why_init();
-	if (seg_down(f->seg))
+	if (seg_file_down(f->seg, f->file))
 		r = -EIO;
 	else if (!f->ctx || !d->mmap)
 		r = uv_no(-EINVAL, "the file has no context yet");

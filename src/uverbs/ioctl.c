@@ -239,7 +239,7 @@ static int run_method(struct uv_bundle *b)
 	size_t bytes = b->nuattrs * sizeof(*b->uattrs);
 	int r;
 
-	if (seg_down(b->file->seg) && m->destroy < 0)
+	if (seg_file_down(b->file->seg, b->file->file) && m->destroy < 0)
 		return -EIO;
 	/* The trace shows attributes as soon as there are `uattrs`. */
 	b->attrs = uv_b_alloc(b, m->nattrs * sizeof(*b->attrs));

@@ -190,7 +190,7 @@ static int run_command(struct uv_bundle *b)
 {
 	int r;
 
-	if (seg_down(b->file->seg) && !b->cmd->destroys)
+	if (seg_file_down(b->file->seg, b->file->file) && !b->cmd->destroys)
 		return -EIO;
 	r = uv_injected(b, NULL, b->cmd->name);
 	return r ? r : b->cmd->handler(b);

@@ -307,6 +307,136 @@ class Work(softhca.Case):
         self.assertGreater(len({story(n) for n in range(8)}), 3)
 
 
+class Objects(softhca.Case):
+    """Objects that fail without a cause in the fabric: at both ends, in a program of ours."""
+
+    def broken(self, what, *rules):
+        args = [a for rule in rules for a in ('--inject', rule)]
+        r = run('run', '--timeout', '60', *args, '--', os.path.join(HERE, 'broken'), what)
+        self.assertEqual(r.status, 0, r)
+        self.assertNotIn('never fired', r.out)
+        return r.out[:r.out.index('softhca: inject:')].splitlines()
+
+    def test_qp(self):
+        flushed = ['cq 2: Work Request Flushed Error'] * 4
+        for event, text in (('QP_FATAL', 'local work queue catastrophic error'),
+                            ('QP_REQ_ERR', 'invalid request local work queue error'),
+                            ('QP_ACCESS_ERR', 'local access violation work queue error')):
+            with self.subTest(event=event):
+                self.assertEqual(self.broken('qp', f'qp[type=RC,nth=2]:event={event}:after=ibv_query_qp'),
+                                 [f'event: {text} 2', *flushed, 'cq 1: transport retry counter exceeded'])
+
+    def test_qp_event_alone(self):
+        self.assertEqual(self.broken('qp', 'qp[comm=broken,nth=2]:event=PATH_MIG_ERR:after=ibv_query_qp'),
+                         ['event: path migration request error 2', 'cq 2: success', 'cq 1: success'])
+
+    def test_cq(self):
+        """The third completion of the sender, or of the receiver, finds its CQ full."""
+        self.assertEqual(self.broken('cq', 'cq[nth=1]:overrun:when=3')[2:], ['state 6', 'cq 1: 2 good', 'cq 2: 3 good'])
+        out = self.broken('cq', 'cq[comm=broken,nth=1]:overrun:when=3')
+        self.assertEqual(sorted(out[:2]), ['event: CQ error 1', 'event: local work queue catastrophic error 1'])
+
+    def test_srq(self):
+        self.assertEqual(self.broken('srq', 'srq[nth=1]:event=SRQ_ERR:after=ibv_query_qp'),
+                         ['event: SRQ catastrophic error 0', 'cq 1: remote operation error',
+                          'event: local work queue catastrophic error 2', 'state 6'])
+
+    def test_wq(self):
+        self.assertEqual(self.broken('wq', 'wq:event=WQ_FATAL:after=ibv_query_qp'), ['event: WQ fatal 3'])
+
+    def test_of_no_object(self):
+        r = run('run', '--inject', 'qp[qp=0x3fff]:event=QP_FATAL:at=0s', '--', 'ibv_devinfo')
+        self.assertEqual(r.status, 4, r)
+
+
+class Adapters(softhca.Case):
+    """An adapter that fails, or is unplugged and comes back."""
+
+    def inject(self, fab, *rules):
+        return fab.softhca('inject', 'add', *rules)
+
+    def broken(self, rule):
+        r = run('run', '--timeout', '60', '--inject', rule, '--', os.path.join(HERE, 'broken'), 'device')
+        self.assertEqual(r.status, 0, r)
+        return r.out[:r.out.index('softhca: inject:')].splitlines()
+
+    def test_fatal(self):
+        self.assertEqual(self.broken('device:fatal:after=ibv_query_qp'),
+                         ['event: local catastrophic error 0', 'alloc_pd: EIO', 'query_port: ok'])
+
+    def test_no_context_of_a_failed_adapter(self):
+        with softhca.Fabric() as fab:
+            self.inject(fab, 'device:fatal:at=0s')
+            r = fab.run('ibv_devinfo')
+            self.assertIn('Failed to open device', r.out)
+
+    def test_unplug(self):
+        self.assertEqual(self.broken('device[dev=mlx5_0]:unplug:after=ibv_query_qp'),
+                         ['event: local catastrophic error 0', 'alloc_pd: EIO', 'query_port: EIO'])
+
+    def test_others_stay(self):
+        """The host's other adapter, and its sysfs; the first one's are gone, and come back."""
+        look = ('sh', '-c', 'ls /sys/class/infiniband /sys/class/infiniband_verbs /dev/infiniband; ibv_devices | tail -n +3')
+        with softhca.Fabric('--hca', '2') as fab:
+            before = fab.run(*look).out
+            watch = fab.start('ibv_asyncwatch', '-d', 'mlx5_1')
+            watch.wait_said('async event FD')
+            self.inject(fab, 'device[dev=mlx5_0]:unplug:at=0s')
+            softhca.wait_for(lambda: 'mlx5_0' not in fab.run(*look).out, 'the adapter to go')
+            out = fab.run(*look).out
+            for gone in ('uverbs0', 'umad0', 'issm0'):
+                self.assertNotIn(gone, out)
+            for there in ('mlx5_1', 'uverbs1', 'umad1', 'rdma_cm'):
+                self.assertIn(there, out)
+            self.assertFalse(watch.ended())
+            self.assertNotIn('FATAL', watch.said())
+            self.inject(fab, 'device[dev=mlx5_1]:unplug=100ms:at=0s')
+            watch.wait_said('FATAL')
+            watch.kill()
+            softhca.wait_for(lambda: 'mlx5_1' in fab.run(*look).out, 'the second one to come back')
+            self.assertNotEqual(fab.run(*look).out, before)
+
+    def test_unplug_under_traffic(self):
+        """The receiver's adapter goes and comes back: the sender ends, new programs work, and nothing is left."""
+        h1, h2 = ('--host', 'h1'), ('--host', 'h2')
+        with softhca.Fabric('--hosts', '2') as fab:
+            for i in range(100 if softhca.LONG else 4):
+                server, client = self.endless(fab, 'ib_send_bw', options=(h2, h1))
+                number = self.inject(fab, 'device[host=h2]:unplug=50ms:after=SEND[host=h1]*100').strip()
+                client = client.finish()
+                server.kill()
+                self.assertNotEqual(client.status, 0, client)
+                self.assertIn('status 12', client.out)
+                fab.softhca('inject', 'remove', number)
+                softhca.wait_for(lambda: 'PORT_ACTIVE' in fab.run('ibv_devinfo', options=h2).out, 'the adapter')
+                softhca.wait_for(lambda: not self.left(fab), 'the objects to be freed')
+            self.pair(fab, ('ib_send_bw', '-n', '100'), options=(h2, h1))
+
+    def left(self, fab):
+        return {k: n for k, n in self.status(fab)['objects'].items() if n}
+
+    def test_rdma_cm(self):
+        """The server's adapter goes: DEVICE_REMOVAL there. A listener on all addresses serves again when it is back."""
+        h1, h2 = ('--host', 'h1'), ('--host', 'h2')
+        with softhca.Fabric('--hosts', '2') as fab:
+            for _ in range(100 if softhca.LONG else 3):
+                # librdmacm opens an adapter when it is first used, and keeps it
+                listener = fab.start('rping', '-s', '-p', '7175', options=h2)
+                server = fab.start('stdbuf', '-oL', 'rping', '-s', '-v', options=h2)
+                softhca.wait_for(lambda: len(self.status(fab)['cm_ids']) >= 2 or server.ended(), 'the servers to listen')
+                client = fab.start('stdbuf', '-oL', 'rping', '-c', '-v', '-a', '127.1.0.2', options=h1)
+                client.wait_said('ping data')
+                number = self.inject(fab, 'device[host=h2]:unplug=50ms:at=0s').strip()
+                server.wait_said('device removal')
+                server.kill()
+                client.kill()  # hears nothing, and ends only if it has something to send
+                fab.softhca('inject', 'remove', number)
+                softhca.wait_for(lambda: 'PORT_ACTIVE' in fab.run('ibv_devinfo', options=h2).out, 'the adapter')
+                self.ok(fab.run('rping', '-c', '-C', '3', '-p', '7175', '-a', '127.1.0.2', options=h1))
+                self.ok(listener.finish())
+                softhca.wait_for(lambda: not self.left(fab), 'the objects to be freed')
+
+
 class Words(softhca.Case):
     """Who is meant, the seed, what is said, and the exit status."""
 

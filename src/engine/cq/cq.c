@@ -7,6 +7,7 @@
 #include "engine/cq/cq.h"
 #include "engine/base/words.h"
 #include "engine/cq/zip.h"
+#include "fault/fault.h"
 #include "hw/cq.h"
 #include "hw/flags.h"
 #include "segment/near.h"
@@ -269,6 +270,8 @@ int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
 		return -ETIMEDOUT;
 	POINT("cq-locked");
 	rc = hw_cq_error(cq) ? -EOVERFLOW : cq_room(s, cq);
+	if (!rc && fault_waits(s, HW_AT_CQE) && cq_overruns(s, cq, cqn))
+		rc = -EOVERFLOW;
 	if (!rc) {
 		LAYOUT_SET(cqe64, c->b, owner, held.pi >> cq->log_size & 1);
 		*out = cq;

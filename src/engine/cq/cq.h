@@ -102,7 +102,9 @@ void event_note_once(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t typ
 void eng_qp_event_pay(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
 /* Raise the async events that an object owes. False: some are still owed. */
 bool event_pay(struct seg *s, enum seg_table_id table, uint32_t idx, bool overtake);
-/* cq_cause.c: the CQ enters the error state (HW_CQ_ERR_*). */
+/* cq_cause.c: does a rule of --inject let this completion find the CQ full? */
+bool cq_overruns(struct seg *s, const struct hw_cq *cq, uint32_t cqn);
+/* The CQ enters the error state (HW_CQ_ERR_*). */
 void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error);
 
 #endif

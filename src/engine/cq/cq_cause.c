@@ -3,10 +3,27 @@
  * The words for a CQ that fails. Called by cq.c with its lock.
  */
 #include "engine/cq/cq.h"
+#include "engine/cq/cq_event.h"
 #include "engine/base/cause_text.h"
+#include "fault/fault.h"
 #include "hw/cq.h"
 #include "hw/use.h"
 #include "util/fmt.h"
+
+bool cq_overruns(struct seg *s, const struct hw_cq *cq, uint32_t cqn)
+{
+	const struct fault_moment m = {.at = HW_AT_CQE,
+				       .end = {{.proc = cq->mem.slot,
+						.hca = cq->hca,
+						.kind = HW_FK_CQ,
+						.num = cqn,
+						.nth = cq->nth},
+					       {.proc = SEG_NONE, .hca = SEG_NONE}}};
+	struct hw_fault_effect e;
+	uint64_t v;
+
+	return fault_hit(s, &m, &e) && fault_does(&e, FAULT_OVERRUN, &v);
+}
 
 void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t error)
 {
@@ -19,7 +36,10 @@ void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t erro
 
 	if (u)
 		atomic_fetch_add_explicit(&u->cqs_failed, 1, memory_order_relaxed);
-	if (error == HW_CQ_ERR_OVERRUN)
+	if (error == HW_CQ_ERR_OVERRUN &&
+	    ((atomic_load(&cq->pi) - cq->ci_cached) & CQ_COUNTER) < size)
+		cause_put(&t, "overrun, by a rule of --inject");
+	else if (error == HW_CQ_ERR_OVERRUN)
 		cause_put(&t,
 			  "overrun: a completion came, and the program has not polled the %u that "
 			  "are in its %u entries",

@@ -10,12 +10,14 @@
 #include "hw/cq.h"
 #include "hw/evtarget.h"
 #include "hw/flags.h"
+#include "hw/obj.h"
 #include "hw/qp_state.h"
 #include "hw/share.h"
 #include "hw/srq.h"
 #include "hw/evq.h"
 #include "hw/evsub.h"
 #include "wire/prm/eq.h"
+#include "wire/prm/rmp_srq.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -37,6 +39,7 @@ static const uint8_t prm_event[] = {
 	[IBV_EVENT_SRQ_ERR] = PRM_EVENT_SRQ_CATAS_ERROR,
 	[IBV_EVENT_SRQ_LIMIT_REACHED] = PRM_EVENT_SRQ_RQ_LIMIT,
 	[IBV_EVENT_QP_LAST_WQE_REACHED] = PRM_EVENT_SRQ_LAST_WQE,
+	[IBV_EVENT_WQ_FATAL] = PRM_EVENT_WQ_CATAS_ERROR,
 	[ENG_EVENT_DCT_KEY] = PRM_EVENT_DCT_KEY_VIOLATION,
 	[ENG_EVENT_DCT_DRAINED] = PRM_EVENT_DCT_DRAINED,
 };
@@ -56,6 +59,7 @@ static struct source source_of(struct seg *s, enum seg_table_id table, uint32_t 
 	struct hw_cq *cq = (void *)qp;
 	struct hw_srq *srq = (void *)qp;
 	struct hw_share *sh = (void *)qp;
+	struct hw_obj *wq = (void *)qp;
 
 	switch ((int)table) {
 	case SEG_T_QP:
@@ -70,6 +74,9 @@ static struct source source_of(struct seg *s, enum seg_table_id table, uint32_t 
 	case SEG_T_CQ:
 		return (struct source){&cq->async,       table,   idx, cq->gen,
 				       cq->dbr_mem.slot, cq->hca, 0,   true};
+	case SEG_T_OBJ:
+		return (struct source){&wq->async,         table, idx, wq->gen, SEG_NONE, wq->hca,
+				       PRM_EVENT_QUEUE_RQ, true};
 	case SEG_T_SHARE:
 		return (struct source){&sh->async, table,   idx, sh->gen,
 				       sh->slot,   sh->hca, 0,   false};
@@ -287,6 +294,19 @@ void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib
 {
 	note(&srq->async, srq->gen, ib_event_type, true, NULL);
 	event_pay(s, SEG_T_SRQ, srqn, false);
+}
+
+/* No device thread looks after WQs: what a stopped reader holds up is tried again here. */
+int eng_wq_break(struct seg *s, uint32_t rqn)
+{
+	struct hw_obj *wq = hw_obj(s, rqn);
+
+	if (!wq || wq->kind != HW_OBJ_RQ ||
+	    atomic_exchange(&wq->state, PRM_WQ_STATE_ERR) == PRM_WQ_STATE_ERR)
+		return -EINVAL;
+	note(&wq->async, wq->gen, IBV_EVENT_WQ_FATAL, true, NULL);
+	event_pay(s, SEG_T_OBJ, rqn, true);
+	return 0;
 }
 
 void event_comp(struct seg *s, const struct hw_cq *cq, uint32_t cqn)

@@ -525,8 +525,10 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	uint32_t bytes;
 	int rc;
 
-	if (!srq || atomic_load(&srq->state))
+	if (!srq)
 		return -ENOENT;
+	if (__builtin_expect(atomic_load(&srq->state), 0))
+		return -EIO;
 	if (resp_noted() & TM_NOTE) /* a rendezvous owes a completion */
 		return -ETIMEDOUT;
 	bytes = 1u << srq->log_stride;

@@ -12,6 +12,7 @@
 #include "util/point.h"
 
 #include <errno.h>
+#include <infiniband/verbs.h>
 
 #define ERR_SLICE_NS (20 * NSEC_PER_MSEC)
 
@@ -174,6 +175,36 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		flush_cqs(s, qp);
 	if (to == PRM_QP_STATE_RTS)
 		sq_resume(s, qpn);
+	return 0;
+}
+
+int eng_qp_break(struct seg *s, uint32_t qpn, uint32_t ib_event_type)
+{
+	struct hw_qp *qp = hw_qp(s, qpn);
+	uint32_t st = qp ? atomic_load(&qp->state) : PRM_QP_STATE_RST;
+	int rc;
+
+	if (st == PRM_QP_STATE_RST || st == PRM_QP_STATE_INIT || st == PRM_QP_STATE_ERR)
+		return -EINVAL;
+	if (ib_event_type == IBV_EVENT_PATH_MIG_ERR) {
+		eng_qp_event(s, qp, qpn, ib_event_type);
+		return 0;
+	}
+	rc = lock_for_error(s, qp, qpn);
+	if (rc)
+		return rc;
+	rc = qp_fail(s, qp, qpn, &qp->sq_fail, (int)ib_event_type) ? 0 : -EINVAL;
+	unlock_queues(s, qp);
+	return rc;
+}
+
+int eng_srq_break(struct seg *s, uint32_t srqn)
+{
+	struct hw_srq *srq = hw_srq(s, srqn);
+
+	if (!srq || atomic_exchange(&srq->state, 1))
+		return -EINVAL;
+	eng_srq_event(s, srq, srqn, IBV_EVENT_SRQ_ERR);
 	return 0;
 }
 

@@ -94,22 +94,20 @@ struct linux_dirent64 {
 	char d_name[];
 };
 
-static void read_nodes(void)
+/* The nodes in one folder of the tree. False: there is none. */
+static bool read_folder(const char *name, struct stat *dir)
 {
 	char path[384], buf[2048] __attribute__((aligned(8)));
 	struct stat st;
 	long n;
 	int fd;
 
-	nodes.n = 0;
-	fmt(path, sizeof(path), "%s/dev/infiniband", shim_config()->root);
+	fmt(path, sizeof(path), "%s/%s", shim_config()->root, name);
 	fd = sys_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
-		return;
-	if (sys_fstat(fd, &st) == 0) {
-		nodes.dir_dev = st.st_dev;
-		nodes.dir_ino = st.st_ino;
-	}
+		return false;
+	if (sys_fstat(fd, dir) < 0)
+		*dir = (struct stat){0};
 	while ((n = sys_call(SYS_getdents64, fd, buf, sizeof(buf))) > 0)
 		for (long off = 0; off < n;) {
 			struct linux_dirent64 *d = (struct linux_dirent64 *)(buf + off);
@@ -125,6 +123,20 @@ static void read_nodes(void)
 			nodes.node[nodes.n++].minor = minor;
 		}
 	sys_close(fd);
+	return true;
+}
+
+/* Those of unplugged adapters, too, which may come back. */
+static void read_nodes(void)
+{
+	struct stat st;
+
+	nodes.n = 0;
+	if (read_folder("dev/infiniband", &st)) {
+		nodes.dir_dev = st.st_dev;
+		nodes.dir_ino = st.st_ino;
+	}
+	read_folder(FAB_NODES_ASIDE, &st);
 }
 
 static bool nodes_ready(void)

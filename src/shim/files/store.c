@@ -67,7 +67,8 @@ static uint32_t hca_of(const struct uv_system *sys, const char *name)
 		const struct hw_hca *hca = hw_hca(sys->seg, host->hca[i]);
 		char other[FAB_HCA_NAME];
 
-		if (hca && !strcmp(fab_hca_name(sys->seg, hca, other), name))
+		if (hca && hw_hca_is_in(sys->seg, host->hca[i]) &&
+		    !strcmp(fab_hca_name(sys->seg, hca, other), name))
 			return host->hca[i];
 	}
 	return SEG_NONE;
