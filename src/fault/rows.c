@@ -99,6 +99,7 @@ static const struct fault_name rdma_names[] = {
 #define CALLER (BIT(HW_FK_HOST) | BIT(HW_FK_PID) | BIT(HW_FK_COMM))
 
 #define MESSAGE (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_QP) | BIT(HW_FK_TYPE) | BIT(HW_FK_SIZE))
+#define ENDS (BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT) | BIT(HW_FK_LID))
 #define LOSSES (BIT(FAULT_LOST) | BIT(FAULT_LATE) | BIT(FAULT_WC))
 #define WORK(n, o, more, ex)                                                                      \
 	{                                                                                         \
@@ -176,9 +177,24 @@ const struct fault_where fault_wheres[] = {
 		.at = HW_ACT_PORT,
 		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT),
 		.whats = BIT(FAULT_DOWN) | BIT(FAULT_UP) | BIT(FAULT_FLAP) | BIT(FAULT_PKEY) |
-			 BIT(FAULT_LID) | BIT(FAULT_REREGISTER),
+			 BIT(FAULT_LID) | BIT(FAULT_REREGISTER) | BIT(FAULT_SM_CHANGE),
 		.act = true,
 		.example = "port[dev=mlx5_0]:flap=200ms:at=1s",
+	},
+	{
+		.name = "cm",
+		.at = HW_AT_CM,
+		.keys = ENDS | BIT(HW_FK_MSG),
+		.whats = BIT(FAULT_MAD_LOST) | BIT(FAULT_LATE) | BIT(FAULT_DUPLICATED) |
+			 BIT(FAULT_REJECT),
+		.example = "cm[msg=REQ]:reject=consumer:when=1",
+	},
+	{
+		.name = "mad",
+		.at = HW_AT_MAD,
+		.keys = ENDS | BIT(HW_FK_CLASS) | BIT(HW_FK_METHOD) | BIT(HW_FK_ATTR),
+		.whats = BIT(FAULT_MAD_LOST) | BIT(FAULT_LATE) | BIT(FAULT_MAD_STATUS),
+		.example = "mad[attr=PathRecord]:lost:when=1..2",
 	},
 };
 const size_t fault_nwheres = ARRAY_SIZE(fault_wheres);
@@ -203,6 +219,10 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_RNR] = {"rnr", FAULT_V_NONE, NULL},
 	[FAULT_WC] = {"status", FAULT_V_WC, "a status of completions"},
 	[FAULT_RECV_WC] = {"status", FAULT_V_RECV_WC, "a status of receives"},
+	[FAULT_MAD_LOST] = {"lost", FAULT_V_TIMES, "how many times"},
+	[FAULT_MAD_STATUS] = {"status", FAULT_V_MAD_STATUS, "a status of MADs"},
+	[FAULT_SM_CHANGE] = {"sm_change", FAULT_V_NONE, NULL},
+	[FAULT_REJECT] = {"reject", FAULT_V_REASON, "a reason of rejects"},
 };
 
 const struct fault_word fault_keys[HW_FAULT_KEYS] = {
@@ -215,4 +235,9 @@ const struct fault_word fault_keys[HW_FAULT_KEYS] = {
 	[HW_FK_QP] = {"qp", FAULT_V_NUMBER, "a QP's number"},
 	[HW_FK_TYPE] = {"type", FAULT_V_TYPE, "a type of QPs"},
 	[HW_FK_SIZE] = {"size", FAULT_V_NUMBER, "a number of bytes"},
+	[HW_FK_MSG] = {"msg", FAULT_V_MSG, "a message of connection managers"},
+	[HW_FK_CLASS] = {"class", FAULT_V_CLASS, "a class of MADs"},
+	[HW_FK_METHOD] = {"method", FAULT_V_METHOD, "a method of MADs"},
+	[HW_FK_ATTR] = {"attr", FAULT_V_ATTR, "an attribute of MADs"},
+	[HW_FK_LID] = {"lid", FAULT_V_NUMBER, "a port's LID"},
 };
