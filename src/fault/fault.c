@@ -176,7 +176,7 @@ static bool possible(const struct hw_fault_effect *e, const struct fault_moment 
 {
 	uint64_t v;
 
-	if (m->at >= HW_AT_CM)
+	if (m->at == HW_AT_CM || m->at == HW_AT_MAD)
 		return mad_possible(e, m);
 	if (m->at == HW_AT_RECV)
 		return m->answered;
@@ -194,8 +194,7 @@ static bool possible(const struct hw_fault_effect *e, const struct fault_moment 
 	       v == IBV_WC_LOC_PROT_ERR || v == IBV_WC_MW_BIND_ERR;
 }
 
-/* The repeats of this message that are lost, too. With more messages than room the oldest arrives.
- */
+/* Its next repeats are lost, too. Of more messages than there is room for the oldest arrives. */
 static void keep_losing(struct hw_fault *f, const struct fault_moment *m, uint64_t fired)
 {
 	uint64_t times, i = fired % HW_FAULT_LOSING;
