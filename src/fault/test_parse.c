@@ -181,7 +181,7 @@ static void acts(void **state)
 	bad("port:pkey[0:at=1s", "port:pkey[0", "']' is missing");
 }
 
-static void messages(void **state)
+static void management(void **state)
 {
 	uint64_t v;
 
@@ -297,7 +297,7 @@ int main(void)
 		cmocka_unit_test(events_of_conditions),
 		cmocka_unit_test(messages),
 		cmocka_unit_test(acts),
-		cmocka_unit_test(messages),
+		cmocka_unit_test(management),
 		cmocka_unit_test(mistakes),
 	};
 
