@@ -41,6 +41,11 @@ struct cm_pkt {
 	uint8_t hop_limit, traffic_class;
 	uint32_t flow_label;
 	uint8_t sgid[16], dgid[16]; /* the GRH's; without a GRH the GIDs of the ends */
+	bool again;                 /* the sender repeats it */
+	/* Held up for so long by a fault, at `port`, where all checks are done; `turns`: of umad.
+	 */
+	uint64_t late_ns;
+	uint8_t turns;
 	uint8_t mad[MAD_SIZE];
 };
 

@@ -110,6 +110,7 @@ static void duplicate(struct cm *cm, const struct cm_work *w)
 		cm_format_rtu(msg, id);
 	else
 		cm_format_mra(msg, id, CM_MSG_REP);
+	p.again = true;
 	cm_post(cm, &p);
 }
 

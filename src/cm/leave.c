@@ -64,6 +64,7 @@ static void repeat_drep(struct cm *cm, const struct cm_work *w, const struct cm_
 	if (!msg)
 		return;
 	format_drep(msg, id);
+	p.again = true;
 	cm_post(cm, &p);
 }
 

@@ -119,6 +119,7 @@ static void repeat_mra(struct cm *cm, const struct cm_work *w, const struct cm_i
 	if (!msg)
 		return;
 	cm_format_mra(msg, id, CM_MSG_OTHER);
+	p.again = true;
 	cm_post(cm, &p);
 }
 

@@ -159,6 +159,7 @@ void cm_msg_due(struct cm_id *id)
 	if (id->retries_left) {
 		id->retries_left--;
 		arm(id);
+		id->msg.again = true;
 		cm_post(id->cm, &id->msg);
 		return;
 	}

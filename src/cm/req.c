@@ -191,6 +191,7 @@ static void duplicate(struct cm *cm, const struct cm_work *w, const struct cm_id
 	} else {
 		return;
 	}
+	p.again = true;
 	cm_post(cm, &p);
 }
 

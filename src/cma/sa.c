@@ -45,10 +45,10 @@ static void finish(struct cma *c, struct cma_query *q, int status, const uint8_t
 	done(arg, status, record);
 }
 
-static void send_query(struct cma *c, const struct cma_query *q)
+static void send_query(struct cma *c, const struct cma_query *q, bool repeat)
 {
 	const struct hw_port *p = hw_port(c->s, q->port);
-	struct cm_pkt k = {.port = q->port, .qpn = 1};
+	struct cm_pkt k = {.port = q->port, .qpn = 1, .again = repeat};
 	int pkey = cma_pkey_index(c->s, q->port, 0xffff);
 
 	if (!p)
@@ -70,7 +70,7 @@ static void again(struct cma *c, struct cma_timer *t)
 	}
 	q->retries--;
 	cma_timer_set(c, t, cma_now(c) + q->step);
-	send_query(c, q);
+	send_query(c, q, true);
 }
 
 static void fill(struct cma_query *q, const struct cma_sa_request *r)
@@ -112,7 +112,7 @@ int cma_sa_ask(struct cma *c, const struct cma_sa_request *r, struct cma_query *
 	}
 	TAILQ_INSERT_TAIL(chain(c, q->tid), q, at);
 	*out = q;
-	send_query(c, q);
+	send_query(c, q, false);
 	return 0;
 }
 

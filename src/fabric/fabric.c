@@ -188,6 +188,7 @@ static void tell_host(struct seg *s, struct hw_port *p, uint32_t port, uint32_t 
 		{FAB_CHANGED_PKEY, IBV_EVENT_PKEY_CHANGE},
 		{FAB_CHANGED_GID, IBV_EVENT_GID_CHANGE},
 		{FAB_CHANGED_REREGISTER, IBV_EVENT_CLIENT_REREGISTER},
+		{FAB_CHANGED_SM_TOLD, IBV_EVENT_SM_CHANGE},
 	};
 	const struct hw_hca *hca = hw_hca(s, p->hca);
 

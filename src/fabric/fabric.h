@@ -66,7 +66,8 @@ enum fab_change {
 	FAB_CHANGED_PKEY = 8,
 	FAB_CHANGED_GID = 16,
 	FAB_CHANGED_REREGISTER = 32,
-	FAB_CHANGED_ADDR = 64, /* an interface's address that has no GID; raises no event */
+	FAB_CHANGED_SM_TOLD = 128, /* SM_CHANGE, which mlx5 adapters do not raise by themselves */
+	FAB_CHANGED_ADDR = 64,     /* an interface's address that has no GID; raises no event */
 };
 void fab_port_changed(struct seg *s, uint32_t port, uint32_t what);
 /*

@@ -10,6 +10,8 @@
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/sys.h"
+#include "wire/mad/cm.h"
+#include "wire/mad/names.h"
 
 #include <infiniband/verbs.h>
 #include <string.h>
@@ -42,6 +44,8 @@ static bool end_fits(const struct seg *s, const struct hw_fault_sel *sel, const 
 	for (uint32_t k = HW_FK_CQ; k <= HW_FK_WQ; k++)
 		if (sel->have & 1u << k && !(e->kind == k && e->num == sel->num))
 			return false;
+	if (sel->have & 1u << HW_FK_LID && e->lid != sel->lid)
+		return false;
 	if (!(sel->have & 1u << HW_FK_HOST))
 		return true;
 	host = p || hca ? seg_live(s, SEG_T_HOST, p ? p->host : hca->host) : NULL;
@@ -64,10 +68,35 @@ static bool listed(const char *list, const char *name)
 	return false;
 }
 
+static bool class_fits(uint32_t sel, uint32_t mad_class)
+{
+	if (!(sel & HW_FAULT_NAMED))
+		return sel == mad_class;
+	return !strcmp(mad_class_name(sel & 0xff), mad_class_name(mad_class));
+}
+
+/* Without a method answers are not meant. */
+static bool mad_fits(const struct hw_fault_sel *sel, const struct fault_moment *m)
+{
+	uint32_t of = sel->attr >> 16;
+
+	if (sel->have & 1u << HW_FK_METHOD ? sel->method != m->method : m->method & MAD_METHOD_RESP)
+		return false;
+	if (sel->have & 1u << HW_FK_CLASS && !class_fits(sel->mad_class, m->mad_class))
+		return false;
+	if (!(sel->have & 1u << HW_FK_ATTR))
+		return true;
+	if (of && of != m->mad_class && !(mad_is_smi(of) && mad_is_smi(m->mad_class)))
+		return false;
+	return (sel->attr & UINT16_MAX) == m->id;
+}
+
 static bool id_fits(const struct hw_fault_sel *sel, const struct fault_moment *m)
 {
 	if (m->at == HW_AT_WR)
 		return m->id < 64 && fault_wheres[sel->where].ops >> m->id & 1;
+	if (m->at == HW_AT_MAD)
+		return mad_fits(sel, m);
 	if (!m->name)
 		return sel->id == UINT32_MAX || sel->id == m->id;
 	return listed(fault_wheres[sel->where].names[sel->id].calls, m->name);
@@ -81,7 +110,8 @@ static bool sel_fits(const struct seg *s, const struct hw_fault_sel *sel,
 		return false;
 	/* Keys name one end: all that are given must be of the same. */
 	for (size_t i = 0; i < ARRAY_SIZE(m->end); i++)
-		if ((!i || m->end[i].proc != SEG_NONE || m->end[i].hca != SEG_NONE) &&
+		if ((!i || m->end[i].proc != SEG_NONE || m->end[i].hca != SEG_NONE ||
+		     m->end[i].lid) &&
 		    end_fits(s, sel, &m->end[i]))
 			return true;
 	return false;
@@ -92,10 +122,11 @@ static bool sel_fits(const struct seg *s, const struct hw_fault_sel *sel,
 static uint64_t whose(const struct seg *s, const struct hw_fault *f, const struct fault_moment *m)
 {
 	const struct seg_proc *p = m->end[0].proc == SEG_NONE ? NULL : seg_proc(s, m->end[0].proc);
+	const struct hw_hca *hca = m->end[0].hca == SEG_NONE ? NULL : hw_hca(s, m->end[0].hca);
 
 	switch (f->when.per) {
 	case HW_PER_HOST:
-		return p ? p->host : SEG_NONE;
+		return p ? p->host : hca ? hca->host : SEG_NONE;
 	case HW_PER_PROCESS:
 		return p ? (uint64_t)p->gen << 32 | m->end[0].proc : SEG_NONE;
 	case HW_PER_QP:
@@ -135,11 +166,23 @@ static bool in_time(const struct seg *s, const struct hw_fault *f)
 	return !f->when.until_ns || clock_now_ns() - fab_subnet(s)->born < f->when.until_ns;
 }
 
+static bool mad_possible(const struct hw_fault_effect *e, const struct fault_moment *m)
+{
+	uint64_t v;
+
+	/* A REQ's sender does not know its end of a connection that a REJ "timeout" names. */
+	if (fault_does(e, FAULT_REJECT, &v))
+		return m->id == CM_ATTR_REP || (m->id == CM_ATTR_REQ && v != CM_REJ_TIMEOUT);
+	return m->answered || !fault_does(e, FAULT_MAD_STATUS, &v);
+}
+
 /* Can the effect happen to this message? */
 static bool possible(const struct hw_fault_effect *e, const struct fault_moment *m)
 {
 	uint64_t v;
 
+	if (m->at == HW_AT_CM || m->at == HW_AT_MAD)
+		return mad_possible(e, m);
 	if (m->at == HW_AT_RECV)
 		return m->answered;
 	if (fault_does(e, FAULT_DUPLICATED, &v))
@@ -154,6 +197,33 @@ static bool possible(const struct hw_fault_effect *e, const struct fault_moment 
 		return m->answered && m->received;
 	return m->answered || v == IBV_WC_LOC_LEN_ERR || v == IBV_WC_LOC_QP_OP_ERR ||
 	       v == IBV_WC_LOC_PROT_ERR || v == IBV_WC_MW_BIND_ERR;
+}
+
+/* Its next repeats are lost, too. Of more messages than there is room for the oldest arrives. */
+static void keep_losing(struct hw_fault *f, const struct fault_moment *m, uint64_t fired)
+{
+	uint64_t times, i = fired % HW_FAULT_LOSING;
+
+	if (!fault_does(&f->does, FAULT_MAD_LOST, &times) || times < 2)
+		return;
+	atomic_store(&f->losing[i].left, 0);
+	atomic_store(&f->losing[i].message, m->message);
+	atomic_store(&f->losing[i].left, times - 1);
+}
+
+/* A message that is repeated. Is that lost again? */
+static bool loses(struct hw_fault *f, const struct fault_moment *m)
+{
+	for (uint32_t i = 0; i < HW_FAULT_LOSING; i++) {
+		uint64_t left = atomic_load(&f->losing[i].left);
+
+		if (f->sel.moment != m->at || atomic_load(&f->losing[i].message) != m->message)
+			continue;
+		while (left)
+			if (atomic_compare_exchange_weak(&f->losing[i].left, &left, left - 1))
+				return true;
+	}
+	return false;
 }
 
 /* Counts the moment, if it fits. `free`: no other rule fires at it. */
@@ -175,6 +245,7 @@ static bool fires(const struct seg *s, struct hw_fault *f, const struct fault_mo
 		if (f->when.budget && fired >= f->when.budget)
 			return false;
 	while (!atomic_compare_exchange_weak(&f->fired, &fired, fired + 1));
+	keep_losing(f, m, fired);
 	return true;
 }
 
@@ -211,6 +282,13 @@ bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effe
 
 		if (!f)
 			continue;
+		if (m->again) {
+			if (!hit && loses(f, m)) {
+				*e = f->does;
+				hit = true;
+			}
+			continue;
+		}
 		if (fires(s, f, m, !hit)) {
 			*e = f->does;
 			/* Unless it was just removed, and another one is there. */

@@ -42,6 +42,11 @@ enum fault_what {
 	FAULT_SRQ_EVENT,
 	FAULT_WQ_EVENT,
 	FAULT_OVERRUN, /* a completion finds the CQ full */
+	/* Of a MAD. */
+	FAULT_MAD_LOST,   /* so many times: it, and its first repeats */
+	FAULT_MAD_STATUS, /* it is refused with this status where it has come to */
+	FAULT_REJECT,     /* a REQ or REP is, with this reason of a REJ */
+	FAULT_SM_CHANGE,  /* a port says that it has another subnet manager */
 	FAULT_WHATS
 };
 
@@ -50,6 +55,7 @@ struct fault_end {
 	uint32_t proc;    /* SEG_T_PROC index */
 	uint32_t hca;     /* SEG_T_HCA index */
 	uint32_t port;    /* its number, from 1; 0: none */
+	uint32_t lid;     /* the port's; 0: none */
 	uint32_t qpn, st; /* the QP and its service, if `qp` */
 	bool qp;
 	uint32_t nth;  /* the how-manieth of its process; 0: unknown */
@@ -60,12 +66,16 @@ struct fault_end {
 struct fault_moment {
 	enum hw_moment at;
 	const char *name; /* HW_AT_CALL, HW_AT_CM_CALL: as a trace says it */
-	uint32_t id;      /* HW_AT_FW, HW_AT_WR: the opcode */
+	uint32_t id;      /* HW_AT_FW, HW_AT_WR: the opcode; HW_AT_CM, HW_AT_MAD: the attribute */
 	struct fault_end end[2];
 	/* HW_AT_WR, HW_AT_RECV */
 	uint64_t size;
 	uint32_t packets;
 	bool answered, received; /* it is acknowledged; it takes a receive */
+	/* HW_AT_CM, HW_AT_MAD */
+	uint32_t mad_class, method;
+	uint64_t message; /* tells it from all others */
+	bool again;       /* its sender repeats it: not counted */
 };
 
 /* Does any rule wait for one of these moments, a bit each? */

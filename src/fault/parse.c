@@ -8,6 +8,8 @@
 #include "util/clock.h"
 #include "util/num.h"
 #include "util/suggest.h"
+#include "wire/mad/cm.h"
+#include "wire/mad/names.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,6 +133,12 @@ static int read_time(struct parse *p, uint64_t *ns)
 	return wrong(p, p->at, "a time has a unit: us, ms, s or m");
 }
 
+static bool by_number(enum fault_value v)
+{
+	return v == FAULT_V_STATUS || v == FAULT_V_CLASS || v == FAULT_V_METHOD ||
+	       v == FAULT_V_ATTR || v == FAULT_V_MAD_STATUS;
+}
+
 /* The value behind a key or effect; `text`: where a name goes, `room` bytes. */
 static int read_value(struct parse *p, const struct fault_word *w, uint64_t *n, char *text,
 		      size_t room)
@@ -155,7 +163,7 @@ static int read_value(struct parse *p, const struct fault_word *w, uint64_t *n, 
 	suggest_begin(&l.s, p->at, len);
 	p->m->allowed[0] = '\0';
 	fault_value_names(w->value, look_at_name, &l);
-	if (!l.found && w->value == FAULT_V_STATUS && num_digit(*p->at) < 10)
+	if (!l.found && by_number(w->value) && num_digit(*p->at) < 10)
 		return read_number(p, n, w->name);
 	if (!l.found)
 		return unknown(p, p->at, len, w->meaning + (w->meaning[1] == 'n' ? 3 : 2), &l.s);
@@ -206,7 +214,7 @@ static int read_key(struct parse *p, const struct fault_where *w, struct hw_faul
 		s->have |= 1u << k;
 		if (k == HW_FK_PID)
 			s->pid = (uint32_t)n;
-		if (k == HW_FK_CMD)
+		if (k == HW_FK_CMD || k == HW_FK_MSG)
 			s->id = (uint32_t)n;
 		if (k == HW_FK_PORT)
 			s->port = (uint32_t)n;
@@ -222,6 +230,14 @@ static int read_key(struct parse *p, const struct fault_where *w, struct hw_faul
 			s->num = (uint32_t)n;
 		if (k == HW_FK_NTH && !n)
 			return wrong(p, p->at - 1, "the first one is number 1");
+		if (k == HW_FK_CLASS)
+			s->mad_class = (uint32_t)n;
+		if (k == HW_FK_METHOD)
+			s->method = (uint32_t)n;
+		if (k == HW_FK_ATTR)
+			s->attr = (uint32_t)n;
+		if (k == HW_FK_LID)
+			s->lid = (uint32_t)n;
 		return 0;
 	}
 	for (int k = 0; k < HW_FAULT_KEYS; k++)
@@ -265,6 +281,13 @@ static const struct fault_where *find_where(struct lookup *l)
 	return found;
 }
 
+static bool class_has(uint32_t mad_class, uint32_t attr)
+{
+	const struct mad_attr_info *a = mad_attr_info(mad_class, attr & UINT16_MAX);
+
+	return a && a->mgmt_class == attr >> 16;
+}
+
 static int read_where(struct parse *p, struct hw_fault_sel *s, const struct fault_where **where)
 {
 	struct lookup l = {.at = p->at, .len = word_len(p->at), .m = p->m};
@@ -294,6 +317,9 @@ static int read_where(struct parse *p, struct hw_fault_sel *s, const struct faul
 	} while (*p->at == ',');
 	if (*p->at != ']')
 		return wrong(p, p->at, "a ',' or ']' is missing");
+	if (s->have & 1u << HW_FK_CLASS && s->have & 1u << HW_FK_ATTR && s->attr >> 16 &&
+	    !class_has(s->mad_class & 0xff, s->attr))
+		return wrong(p, p->at, "the class has no such attribute");
 	p->at++;
 	return 0;
 }
@@ -307,6 +333,10 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 	uint64_t index = 0;
 	int r;
 
+	if (w->value == FAULT_V_TIMES && *at != '=') {
+		*n = 1;
+		return 0;
+	}
 	if (w->value == FAULT_V_NONE)
 		return *at == '=' ? wrong(p, at, "%s has no value", w->name) : 0;
 	if (w->value == FAULT_V_MAYBE_TIME && *at != '=')
@@ -324,13 +354,35 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 	if (*p->at++ != '=')
 		return wrong(p, p->at - 1, "%s wants a value: %s=...", w->name, w->name);
 	at = p->at;
-	r = w->value == FAULT_V_ENTRY ? read_number(p, n, w->name) : read_value(p, w, n, NULL, 0);
+	r = w->value == FAULT_V_ENTRY || w->value == FAULT_V_TIMES ? read_number(p, n, w->name)
+								   : read_value(p, w, n, NULL, 0);
+	if (!r && w->value == FAULT_V_TIMES && !*n)
+		return wrong(p, at, "%s= is at least 1", w->name);
 	if (!r && w->value == FAULT_V_ENTRY && *n > UINT16_MAX)
 		return wrong(p, at, "a P_Key has 16 bits");
 	*n |= index << 32;
 	if (!r && w->value == FAULT_V_MAYBE_TIME)
 		*n += !*n; /* 0 is "no time" */
 	return r;
+}
+
+/* Is there a message of these keys to which the effect can happen? */
+static int check_mad(struct parse *p, const char *at, const struct hw_fault_sel *s, uint32_t what,
+		     uint64_t n)
+{
+	bool cm = (s->have & 1u << HW_FK_CLASS && (s->mad_class & 0xff) == MAD_CLASS_CM) ||
+		  (s->have & 1u << HW_FK_ATTR && s->attr >> 16 == MAD_CLASS_CM);
+
+	if (what == FAULT_REJECT && s->have & 1u << HW_FK_MSG && s->id != CM_ATTR_REQ &&
+	    s->id != CM_ATTR_REP)
+		return wrong(p, at, "only a REQ or REP can be rejected");
+	if (what == FAULT_REJECT && s->have & 1u << HW_FK_MSG && s->id == CM_ATTR_REQ &&
+	    n == CM_REJ_TIMEOUT)
+		return wrong(p, at, "reject=timeout answers a REP, not a REQ");
+	if (what == FAULT_MAD_STATUS &&
+	    (cm || (s->have & 1u << HW_FK_METHOD && !mad_answer_method(s->method))))
+		return wrong(p, at, "status answers a request: Get, Set, GetTable...");
+	return 0;
 }
 
 static int read_what(struct parse *p, const struct fault_where *w, struct hw_fault *f)
@@ -358,6 +410,9 @@ static int read_what(struct parse *p, const struct fault_where *w, struct hw_fau
 			return wrong(p, at, "%s is given twice", fault_whats[k].name);
 		p->at += len;
 		r = read_effect(p, &fault_whats[k], &n);
+		if (r)
+			return r;
+		r = check_mad(p, at, &f->sel, k, n);
 		if (r)
 			return r;
 		f->does.what[f->does.n] = k;
@@ -504,6 +559,9 @@ static int when_per(struct parse *p, struct hw_fault *f)
 	for (size_t i = 0; i < ARRAY_SIZE(pers); i++)
 		if (word_is(p->at, len, pers[i].name)) {
 			p->m->allowed[0] = '\0';
+			if (pers[i].per != HW_PER_HOST &&
+			    (f->sel.moment == HW_AT_CM || f->sel.moment == HW_AT_MAD))
+				return wrong(p, p->at, "only per=host is for messages of ports");
 			f->when.per = pers[i].per;
 			p->at += len;
 			return 0;

@@ -100,6 +100,7 @@ static const struct fault_name rdma_names[] = {
 
 #define MESSAGE (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_QP) | BIT(HW_FK_TYPE) | BIT(HW_FK_SIZE))
 #define OBJECT (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_NTH))
+#define ENDS (BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT) | BIT(HW_FK_LID))
 #define LOSSES (BIT(FAULT_LOST) | BIT(FAULT_LATE) | BIT(FAULT_WC))
 #define WORK(n, o, more, ex)                                                                      \
 	{                                                                                         \
@@ -177,7 +178,7 @@ const struct fault_where fault_wheres[] = {
 		.at = HW_ACT_PORT,
 		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT),
 		.whats = BIT(FAULT_DOWN) | BIT(FAULT_UP) | BIT(FAULT_FLAP) | BIT(FAULT_PKEY) |
-			 BIT(FAULT_LID) | BIT(FAULT_REREGISTER),
+			 BIT(FAULT_LID) | BIT(FAULT_REREGISTER) | BIT(FAULT_SM_CHANGE),
 		.act = true,
 		.example = "port[dev=mlx5_0]:flap=200ms:at=1s",
 	},
@@ -220,6 +221,21 @@ const struct fault_where fault_wheres[] = {
 		.whats = BIT(FAULT_OVERRUN),
 		.example = "cq[nth=1]:overrun:when=10",
 	},
+	{
+		.name = "cm",
+		.at = HW_AT_CM,
+		.keys = ENDS | BIT(HW_FK_MSG),
+		.whats = BIT(FAULT_MAD_LOST) | BIT(FAULT_LATE) | BIT(FAULT_DUPLICATED) |
+			 BIT(FAULT_REJECT),
+		.example = "cm[msg=REQ]:reject=consumer:when=1",
+	},
+	{
+		.name = "mad",
+		.at = HW_AT_MAD,
+		.keys = ENDS | BIT(HW_FK_CLASS) | BIT(HW_FK_METHOD) | BIT(HW_FK_ATTR),
+		.whats = BIT(FAULT_MAD_LOST) | BIT(FAULT_LATE) | BIT(FAULT_MAD_STATUS),
+		.example = "mad[attr=PathRecord]:lost:when=1..2",
+	},
 };
 const size_t fault_nwheres = ARRAY_SIZE(fault_wheres);
 
@@ -249,6 +265,10 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_SRQ_EVENT] = {"event", FAULT_V_SRQ_EVENT, "an event of SRQs"},
 	[FAULT_WQ_EVENT] = {"event", FAULT_V_WQ_EVENT, "an event of WQs"},
 	[FAULT_OVERRUN] = {"overrun", FAULT_V_NONE, NULL},
+	[FAULT_MAD_LOST] = {"lost", FAULT_V_TIMES, "how many times"},
+	[FAULT_MAD_STATUS] = {"status", FAULT_V_MAD_STATUS, "a status of MADs"},
+	[FAULT_SM_CHANGE] = {"sm_change", FAULT_V_NONE, NULL},
+	[FAULT_REJECT] = {"reject", FAULT_V_REASON, "a reason of rejects"},
 };
 
 const struct fault_word fault_keys[HW_FAULT_KEYS] = {
@@ -265,4 +285,9 @@ const struct fault_word fault_keys[HW_FAULT_KEYS] = {
 	[HW_FK_CQ] = {"cq", FAULT_V_NUMBER, "a CQ's number"},
 	[HW_FK_SRQ] = {"srq", FAULT_V_NUMBER, "an SRQ's number"},
 	[HW_FK_WQ] = {"wq", FAULT_V_NUMBER, "a WQ's number"},
+	[HW_FK_MSG] = {"msg", FAULT_V_MSG, "a message of connection managers"},
+	[HW_FK_CLASS] = {"class", FAULT_V_CLASS, "a class of MADs"},
+	[HW_FK_METHOD] = {"method", FAULT_V_METHOD, "a method of MADs"},
+	[HW_FK_ATTR] = {"attr", FAULT_V_ATTR, "an attribute of MADs"},
+	[HW_FK_LID] = {"lid", FAULT_V_NUMBER, "a port's LID"},
 };

@@ -42,6 +42,14 @@ enum fault_value {
 	FAULT_V_SRQ_EVENT,  /* of an SRQ */
 	FAULT_V_WQ_EVENT,   /* of a WQ */
 	FAULT_V_OPCODE,     /* CREATE_MKEY: of a firmware command */
+	FAULT_V_TIMES,      /* a number, 1 without it */
+	/* Of MADs, each by name or number. */
+	FAULT_V_CLASS,
+	FAULT_V_METHOD,
+	FAULT_V_ATTR,
+	FAULT_V_MAD_STATUS,
+	FAULT_V_MSG,    /* REQ: of connection managers */
+	FAULT_V_REASON, /* consumer: of a REJ */
 };
 
 struct fault_word {

@@ -8,6 +8,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/test_cmocka.h"
+#include "wire/mad/cm.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -270,13 +271,54 @@ static void many_processes(void **state)
 	clear();
 }
 
+/* A word of messages: lost ('X'), not lost ('.'). Of `text` a capital is one, a small letter
+ * repeats it. */
+static void losses(const char *rule, const char *text, const char *fires)
+{
+	uint32_t n = add(rule);
+	char got[32] = "";
+
+	for (size_t i = 0; text[i]; i++) {
+		bool again = text[i] >= 'a';
+		struct fault_moment m = {
+			.at = HW_AT_CM,
+			.id = CM_ATTR_REQ,
+			.mad_class = MAD_CLASS_CM,
+			.method = MAD_METHOD_SEND,
+			.message = (uint64_t)text[i] | 0x20,
+			.again = again,
+			.end = {{SEG_NONE, hca[0], 1, 1}, {SEG_NONE, hca[1], 1, 2}},
+		};
+		struct hw_fault_effect e;
+
+		got[i] = fault_hit(&s, &m, &e) ? 'X' : '.';
+	}
+	if (strcmp(got, fires))
+		fail_msg("%s: %s: %s", rule, text, got);
+	assert_int_equal(atomic_load(&hw_fault(&s, n)->fired), strchr(fires, 'X') ? 1 : 0);
+	clear();
+}
+
+static void repeats(void **state)
+{
+	(void)state;
+	losses("cm[msg=REQ]:lost:when=1", "AaaBb", "X....");
+	losses("cm[msg=REQ]:lost:when=2", "AaaBb", "...X.");
+	losses("cm[msg=REQ]:lost=3:when=1", "AaaaBb", "XXX...");
+	losses("cm[msg=REQ]:lost=2:when=2", "AaBabb", "..X.X.");
+	losses("cm[msg=REP]:lost", "AaB", "...");
+	losses("cm[lid=2,host=h2]:lost:when=1", "AB", "X.");
+	losses("cm[lid=2,host=h1]:lost:when=1", "AB", "..");
+	losses("cm:lost:after=cm[msg=REQ]*2:when=1", "AaaBCc", "....X.");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts),         cmocka_unit_test(of_whom),
 		cmocka_unit_test(names_of_calls), cmocka_unit_test(several_rules),
 		cmocka_unit_test(draws),          cmocka_unit_test(firmware_commands),
-		cmocka_unit_test(many_processes),
+		cmocka_unit_test(many_processes), cmocka_unit_test(repeats),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -3,6 +3,8 @@
 #include "fault/rows.h"
 #include "util/cleanup.h"
 #include "util/test_cmocka.h"
+#include "wire/mad/cm.h"
+#include "wire/mad/mad.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -218,6 +220,63 @@ static void acts(void **state)
 	bad("port:pkey[0:at=1s", "port:pkey[0", "']' is missing");
 }
 
+static void management(void **state)
+{
+	uint64_t v;
+
+	(void)state;
+	good("cm[msg=REQ,host=h2,dev=mlx5_1,port=1,lid=3]:reject=consumer:when=1");
+	assert_int_equal(f.sel.moment, HW_AT_CM);
+	assert_int_equal(f.sel.id, CM_ATTR_REQ);
+	assert_int_equal(f.sel.lid, 3);
+	assert_true(fault_does(&f.does, FAULT_REJECT, &v));
+	assert_int_equal(v, CM_REJ_CONSUMER_DEFINED);
+	good("cm:late=50ms:p=0.1");
+	assert_int_equal(f.sel.id, UINT32_MAX);
+	good("cm[msg=DREP]:duplicated:per=host");
+	good("cm[msg=REP]:reject=timeout");
+	good("cm[msg=REQ]:lost");
+	assert_true(fault_does(&f.does, FAULT_MAD_LOST, &v));
+	assert_int_equal(v, 1);
+	good("cm[msg=SIDR_REQ]:lost=16:after=ibv_create_qp");
+	assert_true(fault_does(&f.does, FAULT_MAD_LOST, &v));
+	assert_int_equal(v, 16);
+	bad("cm[msg=REG]:lost", "cm[msg=", "did you mean 'REQ'?");
+	assert_non_null(strstr(m.allowed, "SIDR_REP, LAP, APR"));
+	bad("cm[msg=REQ]:reject=consume", "cm[msg=REQ]:reject=", "did you mean 'consumer'?");
+	assert_non_null(strstr(m.allowed, "no_qp, no_eec"));
+	bad("cm[msg=RTU]:reject=consumer", "cm[msg=RTU]:", "only a REQ or REP");
+	bad("cm[msg=REQ]:reject=timeout", "cm[msg=REQ]:", "answers a REP");
+	bad("cm[msg=REQ]:status=1", "cm[msg=REQ]:", "status cannot happen there");
+	bad("cm:lost=0", "cm:lost=", "at least 1");
+	bad("cm:lost:per=qp", "cm:lost:per=", "only per=host");
+	bad("cm[pid=1]:lost", "cm[", "pid= does not narrow cm");
+
+	good("mad[attr=PathRecord,class=SubnAdm,method=GetTable,lid=1]:status=NO_RECORDS");
+	assert_int_equal(f.sel.moment, HW_AT_MAD);
+	assert_int_equal(f.sel.attr, MAD_CLASS_SA << 16 | SA_ATTR_PATH_RECORD);
+	assert_int_equal(f.sel.mad_class, MAD_CLASS_SA | HW_FAULT_NAMED);
+	assert_int_equal(f.sel.method, MAD_METHOD_GET_TABLE);
+	assert_true(fault_does(&f.does, FAULT_MAD_STATUS, &v));
+	assert_int_equal(v, SA_STATUS_NO_RECORDS);
+	good("mad[class=0x32,method=0x1b,attr=0xff10]:late=1s");
+	assert_int_equal(f.sel.mad_class, 0x32);
+	assert_int_equal(f.sel.attr, 0xff10);
+	good("mad[class=SubnDR,attr=NodeInfo]:status=0x1c");
+	good("mad[class=PerfMgt,attr=ClassPortInfo]:lost");
+	bad("mad[class=PerfMgt,attr=PathRecord]:lost", "mad[class=PerfMgt,attr=PathRecord",
+	    "no such attribute");
+	bad("mad[attr=PathRecords]:lost", "mad[attr=", "did you mean 'PathRecord'?");
+	bad("mad[method=GetResp]:status=BUSY", "mad[method=GetResp]:", "answers a request");
+	bad("mad[attr=ConnectRequest]:status=BUSY",
+	    "mad[attr=ConnectRequest]:", "answers a request");
+	bad("mad:status=BUSI", "mad:status=", "did you mean 'BUSY'?");
+	bad("mad:reject=consumer", "mad:", "reject cannot happen there");
+	bad("mad:lost:per=process", "mad:lost:per=", "only per=host");
+	good("port:sm_change:at=1s");
+	bad("port:sm_change=1:at=1s", "port:sm_change", "has no value");
+}
+
 static void mistakes(void **state)
 {
 	char rule[400];
@@ -278,6 +337,7 @@ int main(void)
 		cmocka_unit_test(events_of_conditions),
 		cmocka_unit_test(messages),
 		cmocka_unit_test(acts),
+		cmocka_unit_test(management),
 		cmocka_unit_test(mistakes),
 	};
 

@@ -3,6 +3,8 @@
 #include "fault/rows.h"
 #include "hw/service.h"
 #include "util/cleanup.h"
+#include "wire/mad/cm.h"
+#include "wire/mad/names.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/opcodes.h"
 
@@ -52,6 +54,78 @@ static const struct {
 	{"WQ_FATAL", IBV_EVENT_WQ_FATAL, FAULT_V_WQ_EVENT},
 };
 
+struct word {
+	const char *name;
+	uint64_t n;
+};
+
+static const struct word msgs[] = {
+	{"REQ", CM_ATTR_REQ},   {"MRA", CM_ATTR_MRA},           {"REJ", CM_ATTR_REJ},
+	{"REP", CM_ATTR_REP},   {"RTU", CM_ATTR_RTU},           {"DREQ", CM_ATTR_DREQ},
+	{"DREP", CM_ATTR_DREP}, {"SIDR_REQ", CM_ATTR_SIDR_REQ}, {"SIDR_REP", CM_ATTR_SIDR_REP},
+	{"LAP", CM_ATTR_LAP},   {"APR", CM_ATTR_APR},
+};
+
+/* IBA 12.6.7.2 */
+static const struct word reasons[] = {
+	{"no_qp", CM_REJ_NO_QP},
+	{"no_eec", CM_REJ_NO_EEC},
+	{"no_resources", CM_REJ_NO_RESOURCES},
+	{"timeout", CM_REJ_TIMEOUT},
+	{"unsupported", CM_REJ_UNSUPPORTED},
+	{"invalid_comm_id", CM_REJ_INVALID_COMM_ID},
+	{"invalid_comm_instance", CM_REJ_INVALID_COMM_INSTANCE},
+	{"invalid_service_id", CM_REJ_INVALID_SERVICE_ID},
+	{"invalid_transport_type", CM_REJ_INVALID_TRANSPORT_TYPE},
+	{"stale_conn", CM_REJ_STALE_CONN},
+	{"rdc_not_exist", CM_REJ_RDC_NOT_EXIST},
+	{"invalid_gid", CM_REJ_INVALID_GID},
+	{"invalid_lid", CM_REJ_INVALID_LID},
+	{"invalid_sl", CM_REJ_INVALID_SL},
+	{"invalid_traffic_class", CM_REJ_INVALID_TRAFFIC_CLASS},
+	{"invalid_hop_limit", CM_REJ_INVALID_HOP_LIMIT},
+	{"invalid_packet_rate", CM_REJ_INVALID_PACKET_RATE},
+	{"invalid_alt_gid", CM_REJ_INVALID_ALT_GID},
+	{"invalid_alt_lid", CM_REJ_INVALID_ALT_LID},
+	{"invalid_alt_sl", CM_REJ_INVALID_ALT_SL},
+	{"invalid_alt_traffic_class", CM_REJ_INVALID_ALT_TRAFFIC_CLASS},
+	{"invalid_alt_hop_limit", CM_REJ_INVALID_ALT_HOP_LIMIT},
+	{"invalid_alt_packet_rate", CM_REJ_INVALID_ALT_PACKET_RATE},
+	{"port_cm_redirect", CM_REJ_PORT_CM_REDIRECT},
+	{"port_redirect", CM_REJ_PORT_REDIRECT},
+	{"invalid_mtu", CM_REJ_INVALID_MTU},
+	{"insufficient_resp_resources", CM_REJ_INSUFFICIENT_RESP_RESOURCES},
+	{"consumer", CM_REJ_CONSUMER_DEFINED},
+	{"invalid_rnr_retry", CM_REJ_INVALID_RNR_RETRY},
+	{"duplicate_local_comm_id", CM_REJ_DUPLICATE_LOCAL_COMM_ID},
+	{"invalid_class_version", CM_REJ_INVALID_CLASS_VERSION},
+	{"invalid_flow_label", CM_REJ_INVALID_FLOW_LABEL},
+	{"invalid_alt_flow_label", CM_REJ_INVALID_ALT_FLOW_LABEL},
+	{"vendor_option_not_supported", CM_REJ_VENDOR_OPTION_NOT_SUPPORTED},
+};
+
+static void each_mad_name(enum fault_value v, void (*each)(void *ctx, const char *name, uint64_t n),
+			  void *ctx)
+{
+	const struct mad_status_info *st;
+	const struct mad_attr_info *a;
+	const char *name;
+	uint32_t nr;
+
+	for (uint32_t i = 0; v == FAULT_V_CLASS && (name = mad_class_at(i, &nr)); i++)
+		each(ctx, name, nr | HW_FAULT_NAMED);
+	for (uint32_t i = 0; v == FAULT_V_METHOD && (name = mad_method_at(i, &nr)); i++)
+		each(ctx, name, nr);
+	for (uint32_t i = 0; v == FAULT_V_ATTR && (a = mad_attr_at(i)); i++)
+		each(ctx, a->name, (uint32_t)a->mgmt_class << 16 | a->attr_id);
+	for (uint32_t i = 0; v == FAULT_V_MAD_STATUS && (st = mad_status_at(i)); i++)
+		each(ctx, st->name, st->status);
+	for (size_t i = 0; v == FAULT_V_MSG && i < ARRAY_SIZE(msgs); i++)
+		each(ctx, msgs[i].name, msgs[i].n);
+	for (size_t i = 0; v == FAULT_V_REASON && i < ARRAY_SIZE(reasons); i++)
+		each(ctx, reasons[i].name, reasons[i].n);
+}
+
 void fault_value_names(enum fault_value v, void (*each)(void *ctx, const char *name, uint64_t n),
 		       void *ctx)
 {
@@ -89,7 +163,16 @@ void fault_value_names(enum fault_value v, void (*each)(void *ctx, const char *n
 			if (events[i].of == v)
 				each(ctx, events[i].name, events[i].n);
 		break;
+	case FAULT_V_CLASS:
+	case FAULT_V_METHOD:
+	case FAULT_V_ATTR:
+	case FAULT_V_MAD_STATUS:
+	case FAULT_V_MSG:
+	case FAULT_V_REASON:
+		each_mad_name(v, each, ctx);
+		break;
 	case FAULT_V_NONE:
+	case FAULT_V_TIMES:
 	case FAULT_V_MAYBE_TIME:
 	case FAULT_V_NUMBER:
 	case FAULT_V_TIME:

@@ -8,10 +8,12 @@
 
 #include "segment/seg.h"
 
-#define HW_FAULTS 64        /* rules of a fabric at a time */
-#define HW_FAULT_TEXT 256   /* bytes of a rule, with the 0 */
-#define HW_FAULT_NAME 32    /* of a name in it */
-#define HW_FAULT_WHATS 4    /* parts of what it does */
+#define HW_FAULTS 64      /* rules of a fabric at a time */
+#define HW_FAULT_TEXT 256 /* bytes of a rule, with the 0 */
+#define HW_FAULT_NAME 32  /* of a name in it */
+#define HW_FAULT_WHATS 4  /* parts of what it does */
+#define HW_FAULT_NAMED 0x100
+#define HW_FAULT_LOSING 16  /* messages whose repeats are still to be lost */
 #define HW_FAULT_COUNTED 64 /* QPs, processes or hosts with a count of their own (per=) */
 
 /* The moments at which a rule may fire. A bit of each that some rule waits for is in seg_hdr. */
@@ -23,6 +25,8 @@ enum hw_moment {
 	HW_AT_WR,      /* a send work request is executed */
 	HW_AT_RECV,    /* a receive is taken */
 	HW_AT_CQE,     /* a completion is written */
+	HW_AT_CM,      /* a message of connection managers has come to its port */
+	HW_AT_MAD,     /* a MAD has */
 	HW_MOMENTS,
 	/* What the supervisor does at a time, or after an event, not at moments of its own. */
 	HW_ACT_PROCESS = HW_MOMENTS,
@@ -49,6 +53,11 @@ enum hw_fault_key {
 	HW_FK_CQ,
 	HW_FK_SRQ,
 	HW_FK_WQ,
+	HW_FK_MSG,
+	HW_FK_CLASS,
+	HW_FK_METHOD,
+	HW_FK_ATTR,
+	HW_FK_LID,
 	HW_FAULT_KEYS
 };
 
@@ -61,6 +70,9 @@ struct hw_fault_sel {
 	uint32_t pid, port, qpn, st;
 	uint32_t nth, num; /* the how-manieth of its process; a CQ's, SRQ's or WQ's number */
 	uint64_t size;
+	/* A name of classes is any number in it and HW_FAULT_NAMED; of `attr` the class << 16, 0:
+	 * any */
+	uint32_t mad_class, method, attr, lid;
 	char host[HW_FAULT_NAME], dev[HW_FAULT_NAME], comm[16];
 };
 
@@ -104,6 +116,10 @@ struct hw_fault { /* SEG_T_FAULT; the index is the number that users see */
 		_Atomic uint64_t key; /* 0: free */
 		_Atomic uint64_t seen;
 	} own[HW_FAULT_COUNTED];
+	struct {
+		_Atomic uint64_t message; /* fault_moment.message */
+		_Atomic uint64_t left;
+	} losing[HW_FAULT_LOSING];
 	char text[HW_FAULT_TEXT];
 } SEG_ELEM;
 

@@ -183,7 +183,7 @@ uint64_t sup_cm_run(struct sup *sup)
 	do {
 		for (a = take_all(cm); a; a = next) {
 			next = a->next;
-			if (umad_is_sa_request(&a->pkt))
+			if (a->pkt.late_ns || umad_is_sa_request(&a->pkt))
 				sup_sa_asked(sup, &a->pkt);
 			else
 				cma_arrived(cm->cma, &a->pkt);

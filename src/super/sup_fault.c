@@ -190,6 +190,8 @@ static void act_port(struct sup *sup, const struct hw_fault *f, uint32_t port, u
 		fab_port_changed(&sup->seg, port, FAB_CHANGED_LID);
 	} else if (fault_does(&f->does, FAULT_REREGISTER, &v) && !eth) {
 		fab_port_changed(&sup->seg, port, FAB_CHANGED_REREGISTER);
+	} else if (fault_does(&f->does, FAULT_SM_CHANGE, &v) && !eth) {
+		fab_port_changed(&sup->seg, port, FAB_CHANGED_SM_TOLD);
 	}
 }
 

@@ -25,6 +25,8 @@ void umad_pkt_of(const struct cm_pkt *pkt, uint32_t from, struct umad_pkt *p)
 		.traffic_class = pkt->traffic_class,
 		.flow_label = pkt->flow_label,
 		.send = SEG_NONE,
+		.again = pkt->again,
+		.turns = pkt->turns,
 	};
 	memcpy(p->sgid, pkt->sgid, 16);
 	memcpy(p->dgid, pkt->dgid, 16);
@@ -61,7 +63,7 @@ static bool for_kernel(const uint8_t *mad)
 	       LAYOUT_GET(mad_hdr, mad, tid) >> 32 == CM_KERNEL_TID;
 }
 
-void umad_to_supervisor(struct seg *s, uint32_t port, const struct umad_pkt *p)
+void umad_to_supervisor(struct seg *s, uint32_t port, const struct umad_pkt *p, uint64_t late_ns)
 {
 	struct cm_pkt pkt = {
 		.port = port,
@@ -76,6 +78,9 @@ void umad_to_supervisor(struct seg *s, uint32_t port, const struct umad_pkt *p)
 		.hop_limit = p->hop_limit,
 		.traffic_class = p->traffic_class,
 		.flow_label = p->flow_label,
+		.again = p->again,
+		.late_ns = late_ns,
+		.turns = p->turns,
 	};
 
 	pkt.answer_hops = umad_answer_hops(hw_port(s, port), p->gid_kind, p->sgid);
@@ -93,6 +98,6 @@ bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p)
 	if (!for_kernel(p->mad))
 		return false;
 	umad_seen(s, "taken by the connection manager", port, p);
-	umad_to_supervisor(s, port, p);
+	umad_to_supervisor(s, port, p, 0);
 	return true;
 }

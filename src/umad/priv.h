@@ -68,6 +68,7 @@ struct umad_pkt {
 	/* The long message that this segment belongs to, once the other end knows it; else none. */
 	uint32_t recv, recv_gen;
 	uint8_t turns; /* how many times umad_answer() has answered it */
+	bool again;    /* its sender repeats it, or it answers such a one */
 	uint8_t mad[MAD_SIZE];
 };
 
@@ -106,8 +107,11 @@ static inline void umad_leaves(struct seg *s, const struct umad_pkt *p)
 bool umad_kernel(struct seg *s, uint32_t port, const struct umad_pkt *p);
 /* The packet that leaves `from`, or has left it. */
 void umad_pkt_of(const struct cm_pkt *pkt, uint32_t from, struct umad_pkt *p);
-/* Give a MAD that has arrived at that port to the supervisor: seg.gmp. */
-void umad_to_supervisor(struct seg *s, uint32_t port, const struct umad_pkt *p);
+/*
+ * Give a MAD that has arrived at that port to the supervisor: seg.gmp. With `late_ns` it holds it
+ * up (umad_late()).
+ */
+void umad_to_supervisor(struct seg *s, uint32_t port, const struct umad_pkt *p, uint64_t late_ns);
 
 /* ---- roce.c: what differs on Ethernet ports */
 /*
@@ -271,6 +275,10 @@ bool umad_sa(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply);
 /* ---- route.c */
 /* Bring a MAD from its port to its destination: an adapter's agent, a program's, or none. */
 void umad_route(struct seg *s, struct umad_pkt *p);
+/* Give a MAD that has arrived to whom it is for. True: the port answers, and p->mad is the answer.
+ */
+bool umad_take(struct seg *s, uint32_t port, struct umad_pkt *p);
+void umad_lost(struct seg *s, const struct umad_pkt *p, const char *why);
 /* `p` arrived at `port`; send the answer `mad` back to its sender. */
 void umad_answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const uint8_t *mad);
 /*
@@ -278,6 +286,13 @@ void umad_answer(struct seg *s, uint32_t port, const struct umad_pkt *p, const u
  * -EINVAL no such path; 1 it was for this node, and is handled; 0 it leaves.
  */
 int umad_direct(struct seg *s, struct umad_pkt *p, const struct mad_agent *a);
+
+/* ---- fault.c */
+/*
+ * A MAD has arrived, and rules wait for one. True: one of them has taken it, and (*reply) p->mad is
+ * the answer.
+ */
+bool umad_fault(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply);
 
 /* ---- notice.c */
 /* Send notices that are due; returns when to look again. _new: only if there may be new ones. */

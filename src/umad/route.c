@@ -14,6 +14,7 @@
 #include "subnet/mad.h"
 #include "fabric/notice.h"
 #include "fabric/path.h"
+#include "fault/fault.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "subnet/subnet.h"
@@ -55,7 +56,7 @@ static bool pkey_arrives(const struct hw_port *from, const struct hw_port *to, u
 	return false;
 }
 
-static void lost(struct seg *s, const struct umad_pkt *p, const char *why)
+void umad_lost(struct seg *s, const struct umad_pkt *p, const char *why)
 {
 	if (TRACE_ON(LOG_MAD))
 		umad_trace(s, "lost", p->from, p, why);
@@ -71,9 +72,9 @@ static void give(struct seg *s, uint32_t idx, struct mad_agent *a, struct umad_p
 	if (active && umad_kernel_rmpp(a))
 		umad_rmpp_arrived(s, idx, a, p);
 	else if (mad_is_response(p->mad) && !umad_send_match(s, idx, a, p, &send) && !rmpp)
-		lost(s, p, "an answer to no request");
+		umad_lost(s, p, "an answer to no request");
 	else if (umad_req_keep(p))
-		lost(s, p, "no room to remember the request");
+		umad_lost(s, p, "no room to remember the request");
 	/* no space: the send is answered all the same */
 	else if (umad_deliver(s, a, p, send) == -ETIMEDOUT)
 		umad_req_reopen(p);
@@ -110,7 +111,7 @@ static bool route_refuse(struct seg *s, struct umad_pkt *p)
 	uint64_t method = LAYOUT_GET(mad_hdr, p->mad, method);
 
 	if (method != MAD_METHOD_GET && method != MAD_METHOD_SET) {
-		lost(s, p, "nobody is registered for it");
+		umad_lost(s, p, "nobody is registered for it");
 		return false;
 	}
 	LAYOUT_SET(mad_hdr, p->mad, method, MAD_METHOD_GET_RESP);
@@ -157,23 +158,18 @@ static void lost_pkey(struct seg *s, uint32_t port, const struct umad_pkt *p)
 
 	fmt(text, sizeof(text), "at port %s, inwards: its table has no match for P_Key 0x%x",
 	    fab_port_name(s, port, name), p->pkey_index < HW_PKEYS ? from->pkey[p->pkey_index] : 0);
-	lost(s, p, text);
+	umad_lost(s, p, text);
 }
 
-/* True: the port has answered it, and p->mad is the answer. */
-static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
+/* Does the port let it in? */
+static bool enters(struct seg *s, uint32_t port, struct umad_pkt *p)
 {
-	uint8_t out[MAD_SIZE];
-	struct mad_agent *a;
-	uint32_t idx;
-	bool reply;
-
 	if (p->dst_qpn != p->qpn || !route_valid(p)) {
-		lost(s, p, "not for this queue pair");
+		umad_lost(s, p, "not for this queue pair");
 		return false;
 	}
 	if (!umad_gid_arrives(hw_port(s, port), p)) {
-		lost(s, p, "the GID is not that of the port");
+		umad_lost(s, p, "the GID is not that of the port");
 		return false;
 	}
 	read_headers(hw_port(s, port), p);
@@ -184,6 +180,16 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		lost_pkey(s, port, p);
 		return false;
 	}
+	return true;
+}
+
+bool umad_take(struct seg *s, uint32_t port, struct umad_pkt *p)
+{
+	uint8_t out[MAD_SIZE];
+	struct mad_agent *a;
+	uint32_t idx;
+	bool reply;
+
 	switch (fab_mad(s, port, (uint16_t)p->slid, p->mad, out)) {
 	case FAB_MAD_REPLY:
 		memcpy(p->mad, out, MAD_SIZE);
@@ -207,8 +213,21 @@ static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
 		return false;
 	if (!mad_is_response(p->mad))
 		return route_refuse(s, p);
-	lost(s, p, "an answer to nobody");
+	umad_lost(s, p, "an answer to nobody");
 	return false;
+}
+
+/* As umad_take(). */
+static bool arrive(struct seg *s, uint32_t port, struct umad_pkt *p)
+{
+	bool reply;
+
+	if (!enters(s, port, p))
+		return false;
+	if ((fault_waits(s, HW_AT_MAD) || fault_waits(s, HW_AT_CM)) &&
+	    umad_fault(s, port, p, &reply))
+		return reply;
+	return umad_take(s, port, p);
 }
 
 /*
@@ -232,7 +251,7 @@ static uint32_t carry_gmp(struct seg *s, const struct umad_pkt *p)
 		return path.to;
 	if (TRACE_ON(LOG_MAD)) {
 		fab_path_say(s, &path, &k, text, sizeof(text));
-		lost(s, p, text);
+		umad_lost(s, p, text);
 	}
 	return SEG_NONE;
 }
@@ -245,7 +264,7 @@ static void lost_smp(struct seg *s, const struct umad_pkt *p, const struct fab_s
 		return;
 	fmt(text, sizeof(text), "at port %s, %s", fab_port_name(s, smp->lost_at, name),
 	    smp->lost_why ? smp->lost_why : "inwards: a link is down");
-	lost(s, p, text);
+	umad_lost(s, p, text);
 }
 
 /* The port that a MAD reaches from its port or, with `at` (where an SMP ended), as the answer. */
@@ -272,19 +291,36 @@ static uint32_t carry(struct seg *s, struct umad_pkt *p, uint32_t at)
 	return port;
 }
 
-/* Bring the MAD to its destination, and the answer back, if the port has one. */
-void umad_route(struct seg *s, struct umad_pkt *p)
+/* The answer of `port` leaves. */
+static void go_back(struct seg *s, uint32_t port, struct umad_pkt *p)
 {
-	uint32_t port = carry(s, p, SEG_NONE);
-
-	if (port == SEG_NONE || !arrive(s, port, p))
-		return;
 	if (p->qpn)
 		turn(s, port, p);
 	p->from = port;
 	port = carry(s, p, port);
 	if (port != SEG_NONE)
 		arrive(s, port, p);
+}
+
+/* Bring the MAD to its destination, and the answer back, if the port has one. */
+void umad_route(struct seg *s, struct umad_pkt *p)
+{
+	uint32_t port = carry(s, p, SEG_NONE);
+
+	if (port != SEG_NONE && arrive(s, port, p))
+		go_back(s, port, p);
+}
+
+void umad_late(struct seg *s, const struct cm_pkt *pkt)
+{
+	struct umad_pkt p;
+
+	if (!hw_port(s, pkt->port) || !hw_port(s, pkt->from))
+		return;
+	umad_pkt_of(pkt, pkt->from, &p);
+	p.qpn = pkt->qpn;
+	if (umad_take(s, pkt->port, &p))
+		go_back(s, pkt->port, &p);
 }
 
 /* ---- directed routes */

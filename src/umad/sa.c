@@ -85,7 +85,7 @@ bool umad_sa(struct seg *s, uint32_t port, struct umad_pkt *p, bool *reply)
 	if (!hw_setting(s, HW_SET_SA_MS) || !fab_sm_here(s, port) || !fab_sa_is_request(p->mad))
 		return answer_now(s, port, p, reply);
 	umad_seen(s, "waits for the manager", port, p);
-	umad_to_supervisor(s, port, p);
+	umad_to_supervisor(s, port, p, 0);
 	return true;
 }
 

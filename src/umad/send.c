@@ -310,6 +310,7 @@ static void repeat(struct seg *s, uint32_t i, struct mad_send *m, const struct m
 	memcpy(p.mad, m->mad, MAD_SIZE);
 	p.send = i;
 	p.send_gen = m->gen;
+	p.again = true;
 	umad_route(s, &p);
 }
 

@@ -55,5 +55,7 @@ void umad_gmp_send(struct seg *s, const struct cm_pkt *pkt);
  */
 bool umad_is_sa_request(const struct cm_pkt *pkt);
 void umad_sa_late(struct seg *s, const struct cm_pkt *pkt);
+/* A MAD that a fault has held up (late_ns) arrives. May wait for locks, too. */
+void umad_late(struct seg *s, const struct cm_pkt *pkt);
 
 #endif

@@ -10,8 +10,6 @@
 
 /* All layouts of wire/mad/; ends with NULL. */
 extern const struct layout *const mad_layouts[];
-/* Row i of the table of MAD attributes; NULL after the last. */
-const struct mad_attr_info *mad_attr_at(uint32_t i);
 /* All rows of PRM_NAMED; ends with l NULL. */
 extern const struct layout_named prm_named[];
 /*

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
@@ -178,6 +179,275 @@ class Acts(softhca.Case):
         r = run('run', '--inject', 'port[port=2]:down:at=0s', '--', 'ibv_devinfo')
         self.assertEqual(r.status, 4, r)
         self.assertIn('never fired: port[port=2]:down:at=0s', r.out)
+
+# Sends one MAD of class 7, method Send, to LID 1; argument: its attribute.
+SEND = '''
+import ctypes, struct, sys
+u = ctypes.CDLL('libibumad.so.3')
+u.umad_init()
+port = u.umad_open_port(b'mlx5_0', 1)
+assert port >= 0
+agent = u.umad_register(port, 7, 2, 0, None)
+assert agent >= 0
+u.umad_size.restype = ctypes.c_size_t
+buf = ctypes.create_string_buffer(u.umad_size() + 256)
+struct.pack_into('>BBBBHHQHHI', buf, u.umad_size(), 1, 7, 2, 3, 0, 0, 77, int(sys.argv[1]), 0, 0)
+u.umad_set_addr(buf, 1, 1, 0, 0x80010000)
+assert u.umad_send(port, agent, buf, 256, 0, 0) == 0
+'''
+
+# Every reason of a REJ with which a REQ can be refused, and its number.
+REASONS = {'no_qp': 1, 'no_eec': 2, 'no_resources': 3, 'unsupported': 5, 'invalid_comm_id': 6,
+           'invalid_comm_instance': 7, 'invalid_service_id': 8, 'invalid_transport_type': 9, 'stale_conn': 10,
+           'rdc_not_exist': 11, 'invalid_gid': 12, 'invalid_lid': 13, 'invalid_sl': 14, 'invalid_traffic_class': 15,
+           'invalid_hop_limit': 16, 'invalid_packet_rate': 17, 'invalid_alt_gid': 18, 'invalid_alt_lid': 19,
+           'invalid_alt_sl': 20, 'invalid_alt_traffic_class': 21, 'invalid_alt_hop_limit': 22,
+           'invalid_alt_packet_rate': 23, 'port_cm_redirect': 24, 'port_redirect': 25, 'invalid_mtu': 26,
+           'insufficient_resp_resources': 27, 'consumer': 28, 'invalid_rnr_retry': 29, 'duplicate_local_comm_id': 30,
+           'invalid_class_version': 31, 'invalid_flow_label': 32, 'invalid_alt_flow_label': 33,
+           'vendor_option_not_supported': 35}
+
+
+class Management(softhca.Case):
+    """Messages of connection managers, and other MADs."""
+
+    def setUp(self):
+        super().setUp()
+        self.fab = self.srv = None
+
+    def up(self, *options):
+        fab = softhca.Fabric('--hosts', '2', *options)
+        self.fab = fab.__enter__()
+        self.addCleanup(lambda: fab.__exit__(None, None, None))
+
+    def add(self, *rules):
+        """The rules that the fabric has from now on."""
+        for f in self.status(self.fab)['faults']:
+            self.fab.softhca('inject', 'remove', str(f['number']))
+        self.fab.softhca('inject', 'add', *rules)
+
+    def fired(self):
+        return [f['fired'] for f in self.status(self.fab)['faults']]
+
+    def ports(self):
+        return {i['port'] for i in self.status(self.fab)['cm_ids'] if i['state'] == 'LISTEN'}
+
+    def server(self, *cmd, port=7174):
+        if self.srv:
+            self.srv.kill()
+        self.srv = srv = self.fab.start(*cmd, options=('--host', 'h1'))
+        self.addCleanup(srv.kill)
+        softhca.wait_for(lambda: srv.ended() or port in self.ports(), f'{cmd} to listen')
+        return srv
+
+    def on_h2(self, *cmd):
+        return self.fab.run(*cmd, options=('--host', 'h2'))
+
+    def rping(self, *rules):
+        """Both ends of a connection of rping under these rules: the server (it may go on), the client, and the time."""
+        self.add(*rules)
+        srv = self.server('rping', '-s', '-p', '7174', '-C', '3', '-V')
+        begin = time.monotonic()
+        cli = self.on_h2('rping', '-c', '-a', '127.1.0.1', '-p', '7174', '-C', '3', '-V')
+        return srv, cli, time.monotonic() - begin
+
+    def good(self, *rules):
+        srv, cli, took = self.rping(*rules)
+        self.ok(cli)
+        self.ok(srv.finish())
+        return took
+
+    def test_every_reason_of_a_reject(self):
+        for link in ('ib', 'eth'):
+            self.up('--link', link)
+            for reason in REASONS if link == 'ib' else ('consumer', 'stale_conn'):
+                self.add(f'cm[msg=REQ]:reject={reason}:when=1')
+                cli = self.on_h2('rping', '-c', '-a', '127.1.0.1', '-p', '7174', '-C', '3')
+                self.assertNotEqual(cli.status, 0)
+                self.assertIn(f'RDMA_CM_EVENT_REJECTED, error {REASONS[reason]}\n', cli.out)
+                self.assertEqual(self.fired(), [1])
+
+    def test_the_next_request_is_accepted(self):
+        """The server's program has not seen the one that was rejected."""
+        self.up()
+        srv, cli, _ = self.rping('cm[msg=REQ]:reject=consumer:when=1')
+        self.assertIn('RDMA_CM_EVENT_REJECTED, error 28', cli.out)
+        self.assertEqual(srv.said(), '')
+        self.ok(self.on_h2('rping', '-c', '-a', '127.1.0.1', '-p', '7174', '-C', '3'))
+        self.ok(srv.finish())
+        self.assertEqual(self.fired(), [1])
+
+    def test_a_reply_is_rejected(self):
+        """The server gets the event; its client's manager, which has seen nothing, repeats the REQ."""
+        self.up()
+        for reason, number in (('no_resources', 3), ('timeout', 4)):
+            srv, cli, took = self.rping(f'cm[msg=REP]:reject={reason}:when=1')
+            r = srv.finish()
+            self.assertNotEqual(r.status, 0)
+            self.assertIn(f'RDMA_CM_EVENT_REJECTED, error {number}\n', r.out)
+            self.assertIn('RDMA_CM_EVENT_REJECTED, error 8', cli.out)  # nobody listens any more
+            self.assertGreater(took, 4)
+
+    def test_lost_messages_are_repeated(self):
+        self.up()
+        for msg in ('REQ', 'REP', 'RTU'):
+            took = self.good(f'cm[msg={msg}]:lost:when=1')
+            self.assertEqual(self.fired(), [1])
+            # After CMA_CM_RESPONSE_TIMEOUT and the path's time; RDMA of the client is as good as the RTU.
+            if msg != 'RTU':
+                self.assertGreater(took, 4, msg)
+
+    def test_the_end_of_a_connection_is_lost(self):
+        self.up()
+        for msg in ('DREQ', 'DREP'):
+            self.add(f'cm[msg={msg}]:lost:when=1')
+            srv = self.server('ucmatose', '-c', '1', port=7471)
+            begin = time.monotonic()
+            self.ok(self.on_h2('ucmatose', '-s', '127.1.0.1', '-c', '1'))
+            self.ok(srv.finish())
+            self.assertGreater(time.monotonic() - begin, 4, msg)
+            self.assertEqual(self.fired(), [1])
+
+    def test_duplicated_messages(self):
+        """A connection manager drops the second one."""
+        self.up()
+        self.good('cm:duplicated', 'cm[msg=REQ]:late=1ms', 'cm[msg=MRA]:lost')
+        self.assertEqual(self.fired()[1:], [0, 0])  # the first rule was due, and has no MRA as a consequence
+        self.assertGreaterEqual(self.fired()[0], 4)
+
+    def test_late_messages(self):
+        self.up()
+        for rule in ('cm[msg=REQ]:late=700ms', 'cm[msg=REP,host=h1]:late=700ms'):
+            self.assertGreater(self.good(rule), 0.7)
+            self.assertEqual(self.fired(), [1])
+
+    def test_services(self):
+        """The same for those that UD asks."""
+        self.up('--link', 'eth')
+        for rule, least in (('cm[msg=SIDR_REQ]:duplicated', 0), ('cm[msg=SIDR_REP]:late=500ms', 0.5),
+                            ('cm[msg=SIDR_REQ]:lost:when=1', 4)):
+            self.add(rule)
+            srv = self.server('udaddy', '-c', '1')
+            begin = time.monotonic()
+            self.ok(self.on_h2('udaddy', '-s', '127.1.0.1', '-c', '1'))
+            self.assertGreater(time.monotonic() - begin, least, rule)
+            self.ok(srv.finish())
+            self.assertEqual(self.fired(), [1], rule)
+
+    def test_messages_that_programs_send(self):
+        """Alternate paths and their answers are sent by no librdmacm: a program's own MADs count as well."""
+        self.up()
+        for attr, msg in ((0x19, 'LAP'), (0x1a, 'APR'), (0x11, 'MRA'), (0x12, 'REJ')):
+            self.add(f'cm[msg={msg},lid=1]:lost', f'mad[class=ComMgt,attr={attr}]:lost')
+            self.ok(self.on_h2('python3', '-c', SEND, str(attr)))
+            softhca.wait_for(lambda: self.fired() == [1, 0], msg)
+            self.assertEqual([f['seen'] for f in self.status(self.fab)['faults']], [1, 0])
+
+    # ---- other MADs
+
+    def test_path_queries_of_the_kernel(self):
+        self.up()
+        took = self.good('mad[attr=PathRecord]:lost:when=1..2')  # the kernel repeats it after 200 ms
+        self.assertEqual(self.fired(), [1])
+        self.assertGreater(took, 0.2)
+        for rule, error in (('mad[attr=PathRecord]:lost=11', -110), ('mad[attr=PathRecord]:status=NO_RECORDS', -22),
+                            ('mad[attr=PathRecord,method=GetResp]:lost=11', -110)):
+            _, cli, _ = self.rping(rule)
+            self.assertIn(f'RDMA_CM_EVENT_ROUTE_ERROR, error {error}\n', cli.out)
+            self.assertNotEqual(cli.status, 0)
+            self.assertEqual(self.fired(), [1])
+
+    def test_saquery(self):
+        self.up()
+        for rule, status, text in (('mad[attr=PathRecord]:lost', 110, 'Query SA failed: Connection timed out'),
+                                   ('mad[class=SubnAdm]:status=REQ_DENIED', 5, 'SA(SA_ERR_REQ_DENIED)'),
+                                   ('mad[attr=PathRecord,method=GetTable,host=h1]:late=300ms', 0, 'PathRecord dump')):
+            self.add(rule)
+            r = self.on_h2('saquery', '-p', '-t', '400')
+            self.assertEqual(r.status, status, r)
+            self.assertIn(text, r.out)
+            self.assertEqual(self.fired(), [1], r)
+        # The answer is a long message, whose first segment is sent again after 2 s.
+        self.add('mad[attr=PathRecord,method=GetTableResp]:lost:when=1')
+        self.assertIn('PathRecord dump', self.ok(self.on_h2('saquery', '-p', '-t', '9000')))
+        self.assertEqual(self.fired(), [1])
+
+    def test_smps(self):
+        self.up()
+        for rule, status, text in (
+                ('mad[attr=NodeDescription]:late=300ms', 0, 'h1 mlx5_0'),
+                ('mad[class=SubnLID,method=GetResp,lid=1]:late=300ms', 0, 'h1 mlx5_0'),
+                ('mad[attr=NodeDescription,method=Get]:status=BUSY', 255, 'node desc query failed'),
+                ('mad[class=SubnLID]:lost', 255, 'Connection timed out')):
+            self.add(rule)
+            begin = time.monotonic()
+            r = self.on_h2('smpquery', '-t', '1000', 'nodedesc', '1')
+            self.assertEqual(r.status, status, r)
+            self.assertIn(text, r.out)
+            self.assertGreater(self.fired()[0], 0)
+            if 'late' in rule:
+                self.assertGreater(time.monotonic() - begin, 0.3)
+        for method in ('Get', 'GetResp'):
+            self.add(f'mad[class=SubnDR,method={method}]:late=200ms')
+            self.assertIn('softhca switch 1', self.ok(self.on_h2('smpquery', 'nodedesc', '-D', '0,1')))
+        self.add('mad[class=SubnDR]:status=BAD_ATTR')
+        self.assertEqual(self.on_h2('smpquery', 'nodedesc', '-D', '0,1').status, 255)
+
+    def test_performance_counters(self):
+        self.up()
+        self.add('mad[class=PerfMgt]:late=200ms')
+        self.assertIn('PortXmitData', self.ok(self.on_h2('perfquery', '1')))
+        self.add('mad[class=PerfMgt]:status=BAD_METHOD')
+        self.assertNotEqual(self.on_h2('perfquery', '1').status, 0)
+
+    def test_ibping(self):
+        """A class that a program answers, too."""
+        self.up()
+        srv = self.fab.start('ibping', '-S', options=('--host', 'h1'))
+        self.addCleanup(srv.kill)
+        softhca.wait_for(lambda: self.on_h2('ibping', '-c', '1', '-t', '200', '1').status == 0, 'ibping to answer')
+        self.add('mad[class=Vendor]:lost:when=2')
+        r = self.on_h2('ibping', '-c', '3', '-t', '300', '1')
+        self.assertEqual(self.fired(), [1])
+        self.assertIn('3 packets transmitted, ', r.out)
+        self.add('mad[class=0x32,method=0x81]:late=250ms:when=1')
+        begin = time.monotonic()
+        self.assertIn('1 packets transmitted, 1 received', self.ok(self.on_h2('ibping', '-c', '1', '1')))
+        self.assertGreater(time.monotonic() - begin, 1.25)  # ibping itself ends after a second
+        self.assertEqual(self.fired(), [1])
+
+    def test_opensm(self):
+        """It asks again for what was lost, and says what was refused; as SA it is refused for."""
+        with softhca.Fabric('--hosts', '2', '--sm', 'none') as fab, tempfile.TemporaryDirectory() as d:
+            self.fab = fab
+            self.add('mad[class=SubnDR]:lost:when=3+7', 'mad[attr=NodeDescription]:status=BUSY:when=1')
+            log = os.path.join(d, 'log')
+            sm = fab.start('opensm', '-f', log, '-o', options=('--host', 'h1'), env={'OSM_CACHE_DIR': d, 'OSM_TMP_DIR': d})
+            self.ok(sm.finish())
+            with open(log, encoding='utf-8') as f:
+                said = f.read()
+            self.assertIn('SUBNET UP', said)
+            self.assertRegex(said, r'error status = 0x1\s+SubnGetResp\(NodeDescription\)')
+            lost, refused = self.fired()
+            self.assertGreater(lost, 1)
+            self.assertEqual(refused, 1)
+            self.fab = None
+
+    def test_trace_and_who_is_meant(self):
+        r = run('trace', '-e', 'mad,inject', '--hosts', '2', '--inject', 'mad[attr=NodeDescription,dev=mlx5_0,port=1]:lost',
+                '--', 'smpquery', '-t', '100', 'nodedesc', '2')
+        self.assertRegex(r.out, r'lost SubnGet\(NodeDescription\).*: a rule of --inject')
+        self.assertRegex(r.out, r'fired: mad\[attr=NodeDescription')
+        r = run('run', '--hosts', '2', '--inject', 'mad[attr=NodeDescription,host=h3]:lost', '--', 'smpquery', 'nodedesc', '2')
+        self.assertEqual(r.status, 4, r)
+
+    def test_sm_change(self):
+        self.up()
+        watch = self.fab.start('ibv_asyncwatch', options=('--host', 'h2'))
+        self.addCleanup(watch.kill)
+        watch.wait_said('async event FD')
+        self.add('port[host=h2]:sm_change:at=0s')
+        watch.wait_said('SM_CHANGE')
 
 
 class Work(softhca.Case):

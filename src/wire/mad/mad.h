@@ -27,6 +27,25 @@ static inline bool mad_is_response(const uint8_t *mad)
 		(LAYOUT_GET(mad_hdr, mad, attr_mod) & 1));
 }
 
+/* The method of the answer to a request of this one; 0: it has none. */
+static inline uint32_t mad_answer_method(uint32_t method)
+{
+	switch (method) {
+	case MAD_METHOD_GET:
+	case MAD_METHOD_SET:
+		return MAD_METHOD_GET_RESP;
+	case MAD_METHOD_GET_TABLE:
+	case MAD_METHOD_GET_TRACE_TABLE:
+		return MAD_METHOD_GET_TABLE_RESP;
+	case MAD_METHOD_GET_MULTI:
+	case MAD_METHOD_DELETE:
+	case MAD_METHOD_REPORT:
+		return method | MAD_METHOD_RESP;
+	default:
+		return 0;
+	}
+}
+
 static inline bool mad_is_vendor2(uint32_t mgmt_class)
 {
 	return mgmt_class >= MAD_CLASS_VENDOR2_FIRST && mgmt_class <= MAD_CLASS_VENDOR2_LAST;

@@ -74,6 +74,22 @@ const char *mad_method_name(uint32_t method)
 	return "?";
 }
 
+const char *mad_class_at(uint32_t i, uint32_t *nr)
+{
+	if (i >= COUNT(classes))
+		return NULL;
+	*nr = classes[i].first;
+	return classes[i].name;
+}
+
+const char *mad_method_at(uint32_t i, uint32_t *nr)
+{
+	if (i >= COUNT(methods))
+		return NULL;
+	*nr = methods[i].nr;
+	return methods[i].name;
+}
+
 /* ---- attributes */
 
 #define SMP MAD_CLASS_SUBN_LID

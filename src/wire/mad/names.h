@@ -19,8 +19,14 @@ struct mad_attr_info {
 	/* A message of the CM: where the consumer's bytes begin, and 72 of information; 0: none. */
 	uint16_t data, info;
 };
+/* Row i; NULL after the last. */
+const struct mad_attr_info *mad_attr_at(uint32_t i);
 /* The row of an attribute; NULL: unknown. */
 const struct mad_attr_info *mad_attr_info(uint32_t mgmt_class, uint32_t attr_id);
+
+/* The names of row i, with a number that has it; NULL after the last. A name may have two rows. */
+const char *mad_class_at(uint32_t i, uint32_t *nr);
+const char *mad_method_at(uint32_t i, uint32_t *nr);
 
 /* Each returns "?" for an unknown number. */
 const char *mad_class_name(uint32_t mgmt_class);
