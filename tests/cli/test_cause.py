@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import PERFTEST_CLOCK, SOFTHCA, TIMEOUT, fabric_dir, port_block, shell_pair, VERBS_ENUMS  # noqa: E402
+from softhca import PERFTEST_CLOCK, SOFTHCA, TIMEOUT, TOP, fabric_dir, port_block, shell_pair, VERBS_ENUMS  # noqa: E402
 
 PORT = port_block()
 
@@ -340,6 +340,22 @@ a.to_rts(attrs(b.qp_num)); send(a); send(a); done(2)
                      'a = make(); a.close()', 'a = make(); a.to_init(attrs(9)); a.close()'):
             trace, summary = self.learn(code)
             self.assertEqual((trace, summary[4]), ([], 'errors: none'), code)
+
+    def test_14_a_work_request_names_another_queue_pair(self):
+        """By DEVX: the doorbell is that of the other QP, on a page that is not its own."""
+        examples, exe = os.path.join(TOP, 'examples'), os.path.join(self.work, 'devx')
+        with open(os.path.join(examples, 'devx_send.c'), encoding='utf-8') as f:
+            code = f.read()
+        wrong = code.replace('0, q->qpn, MLX5_WQE_CTRL_CQ_UPDATE', '0, q->qpn + 1, MLX5_WQE_CTRL_CQ_UPDATE').replace(
+            'time(NULL) + 5', 'time(NULL)')
+        self.assertNotEqual(wrong, code)
+        subprocess.run(['gcc', '-x', 'c', '-', '-I', examples, '-o', exe, '-lmlx5', '-libverbs'], input=wrong, text=True,
+                       check=True, timeout=TIMEOUT)
+        trace, summary = self.command(exe, status=1)
+        said = 'a doorbell for it rang on UAR page 2, its context has uar_page 3'
+        self.assertIn('cqe: ignored(qpn=0x41): ' + said, trace)
+        self.assertIn(f'ignored: QP 0x41 (RC, port h1/mlx5_0/1): {said}', summary)
+        self.assertIn('ignored 1', summary[4])
 
     def test_12b_an_lkey_that_is_not_registered(self):
         self.reads('a, b = pair(); receive(b); send(a, key=0x999900); done()',
