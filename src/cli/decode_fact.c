@@ -161,7 +161,8 @@ static void health(struct json_object *list, const struct report_fact *fact)
 	if (fact->has & REPORT_HAS_SYNDROME && fact->syndrome <= UINT8_MAX &&
 	    explain_health(list, (uint8_t)fact->syndrome))
 		return;
-	o = explain_meaning(list, EXPLAIN_HEALTH, fact->syndrome, "?");
+	o = explain_meaning(list, EXPLAIN_HEALTH, fact->syndrome,
+			    fact->has & REPORT_HAS_SYNDROME ? "not documented" : EXPLAIN_UNTOLD);
 	explain_put(o, "means",
 		    fact->has & REPORT_HAS_SYNDROME ? "a health syndrome that is not documented"
 						    : "the driver found the card dead or failed");
@@ -243,6 +244,9 @@ void decode_fact(struct json_object *list, const struct report_fact *fact)
 		break;
 	case REPORT_MAD:
 		mad(list, fact);
+		break;
+	case REPORT_MESSAGE:
+		explain_message(list, fact->about);
 		break;
 	case REPORT_OPENSM:
 		explain_opensm(list, fact->command, fact->text);

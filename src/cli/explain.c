@@ -62,6 +62,7 @@ static const struct kind {
 	[EXPLAIN_ATTR] = {"QP attribute"},
 	[EXPLAIN_TERM] = {"term"},
 	[EXPLAIN_CAUSE] = {"cause"},
+	[EXPLAIN_MESSAGE] = {"message"},
 };
 
 struct json_object *explain_meaning(struct json_object *list, enum explain_kind kind,
@@ -70,7 +71,7 @@ struct json_object *explain_meaning(struct json_object *list, enum explain_kind 
 	struct json_object *o = json_object_new_object();
 
 	explain_put(o, "kind", kinds[kind].name);
-	if (kind != EXPLAIN_CAUSE && kind != EXPLAIN_TERM)
+	if (kind != EXPLAIN_CAUSE && kind != EXPLAIN_TERM && kind != EXPLAIN_MESSAGE)
 		explain_put_number(o, "value", value, kinds[kind].decimal);
 	explain_put(o, "name", name);
 	json_object_array_add(list, o);
@@ -397,11 +398,12 @@ static void print_member(const char *indent, const char *key, struct json_object
 void explain_print_one(struct json_object *o, const char *indent)
 {
 	struct json_object *value = json_object_object_get(o, "value");
+	const char *name = json_object_get_string(json_object_object_get(o, "name"));
 
-	printf("%s%s %s", indent, json_object_get_string(json_object_object_get(o, "kind")),
-	       json_object_get_string(json_object_object_get(o, "name")));
+	printf("%s%s %s", indent, json_object_get_string(json_object_object_get(o, "kind")), name);
 	/* A failed call's 0: the line does not tell the errno. */
-	if (value && (json_object_get_uint64(value) || !json_object_object_get(o, "error")))
+	if (value && strcmp(name, EXPLAIN_UNTOLD) &&
+	    (json_object_get_uint64(value) || !json_object_object_get(o, "error")))
 		printf(json_object_get_userdata(value) == decimal ? " (%llu)" : " (0x%llx)",
 		       (unsigned long long)json_object_get_uint64(value));
 	putchar('\n');

@@ -34,10 +34,14 @@ enum explain_kind {
 	EXPLAIN_OPENSM,
 	EXPLAIN_FIELD,
 	EXPLAIN_LAYOUT,
-	EXPLAIN_ATTR,  /* of ibv_modify_qp(): a bit of attr_mask */
-	EXPLAIN_TERM,  /* a word of messages; it has no number */
-	EXPLAIN_CAUSE, /* words of softhca's traces and summaries; it has no number */
+	EXPLAIN_ATTR,    /* of ibv_modify_qp(): a bit of attr_mask */
+	EXPLAIN_TERM,    /* a word of messages; it has no number */
+	EXPLAIN_CAUSE,   /* words of softhca's traces and summaries; it has no number */
+	EXPLAIN_MESSAGE, /* of a program, by the name that failed_messages gives it; no number */
 };
+
+/* The name of an error whose number the log does not tell. */
+#define EXPLAIN_UNTOLD "not told"
 
 /* Facts that a log gives beside a status: explanations that fit them are singled out. */
 struct explain_seen {

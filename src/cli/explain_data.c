@@ -199,8 +199,10 @@ const struct explain_errno explain_errnos[] = {
 	 "the queue is full (work requests count until the program polls their completion, or a "
 	 "later one of the same queue: ask for one, IBV_SEND_SIGNALED, at least once per queue "
 	 "length); num_sge is above max_send_sge or max_recv_sge; inline data is longer than "
-	 "max_inline_data; the QP is not in RTS yet. softhca's trace -Z and --summary tell of a "
-	 "full queue and of a QP that was never in RTS when the QP is destroyed"},
+	 "max_inline_data; the QP is not in RTS yet. softhca's trace -Z and --summary tell, when "
+	 "the QP is destroyed, of a full queue, and of a QP that was never in RTS although "
+	 "another one is connected to it, or that ended in RTR with nothing received; a full "
+	 "queue also at exit()"},
 	{ENOMEM, "reg_mr, umem_reg, create_*", "a limit of memory or of objects",
 	 "RLIMIT_MEMLOCK (ulimit -l); status LIM_ERR of the firmware"},
 	{EACCES, "write()", "written by another process than the one that opened the file",
@@ -236,7 +238,8 @@ const struct explain_errno explain_errnos[] = {
 	 "dgid is in no IPv6 subnet of the interface of sgid_index"},
 	{EOVERFLOW, "read() of a DEVX event channel", "events were lost",
 	 "the reader was too slow; the state of the objects must be queried again"},
-	{ENODATA, "create_ah, query_gid", "no such GID", "an empty entry of the GID table"},
+	{ENODATA, "create_ah, modify_qp, query_gid", "no such GID",
+	 "an empty entry of the GID table"},
 	{ENOTTY, "ioctl", "not RDMA_VERBS_IOCTL", "another ioctl on the device file"},
 	{EINTR, "read() of an event file", "a signal came first", "read again"},
 	{ECANCELED, "DEVX, verbs", "the device is in an error state or being reset",
@@ -256,8 +259,10 @@ const struct explain_told explain_tolds[] = {
 	 "nobody acknowledges a datagram or a message of UC, and a receiver acknowledges "
 	 "what it takes for a duplicate",
 	 "the text names the condition that did not hold; the causes follow", true},
-	{"ignored", "a doorbell rang in a state in which the queue does not send",
-	 "modify the QP to RTS first", false},
+	{"ignored",
+	 "a doorbell rang in a state in which the queue does not send, or on another UAR page "
+	 "than that of the queue that it names",
+	 "modify the QP to RTS first; a WQE's ctrl.qpn is the number of its own QP", false},
 	{"refused", "a call, or a command of the firmware, was refused",
 	 "the text names the rule, the value and what is allowed", false},
 	{"undone", "a QP was destroyed or reset while its work waited, or could not begin",

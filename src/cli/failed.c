@@ -255,10 +255,25 @@ int explain_opensm(struct json_object *list, const char *code, const char *text)
 	return 1;
 }
 
+int explain_message(struct json_object *list, const char *name)
+{
+	for (const struct failed_message *m = failed_messages; m->means; m++) {
+		struct json_object *o;
+
+		if (strcmp(m->name, name))
+			continue;
+		o = explain_meaning(list, EXPLAIN_MESSAGE, 0, m->name);
+		explain_put(o, "means", m->means);
+		explain_put(o, "next", m->next);
+		return 1;
+	}
+	return 0;
+}
+
 int explain_mad_error(struct json_object *list, int err, const char *what, const char *where)
 {
 	struct json_object *o = explain_meaning(list, EXPLAIN_MAD_ERROR, (uint64_t)err,
-						err ? strerrorname_np(err) : "?");
+						err ? strerrorname_np(err) : EXPLAIN_UNTOLD);
 
 	if (*what)
 		explain_put(o, "attribute", what);
@@ -316,7 +331,7 @@ static const struct failed_qp *qp_row(uint8_t syndrome, const uint32_t numbers[3
  */
 int explain_qp_error(struct json_object *list, uint8_t syndrome, const uint32_t numbers[3])
 {
-	const char *name = syndrome ? cqe_syndrome_name(syndrome) : "?";
+	const char *name = syndrome ? cqe_syndrome_name(syndrome) : EXPLAIN_UNTOLD;
 	struct json_object *o = explain_meaning(list, EXPLAIN_QP_ERROR, syndrome, name);
 	const struct failed_qp *q = qp_row(syndrome, numbers);
 	char text[TEXT];

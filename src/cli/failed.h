@@ -45,6 +45,13 @@ struct failed_opensm {
 };
 extern const struct failed_opensm failed_opensms[];
 
+/* Messages of programs that tell neither a number nor a call. */
+struct failed_message {
+	const char *name; /* as the form in report_form.c has it */
+	const char *means, *next;
+};
+extern const struct failed_message failed_messages[];
+
 /* The numbers of mlx5_ib's line "QP N error: TEXT (vendor_err hw_error hw_type)". */
 struct failed_qp {
 	uint8_t syndrome; /* of a CQE; 0: any that the driver has no text for */
@@ -67,6 +74,7 @@ bool failed_is_opensm(const char *code, const char *text);
 int explain_failed_call(struct json_object *list, const char *call, int err, const char *state);
 int explain_cm_event(struct json_object *list, const char *name, const int *status);
 int explain_opensm(struct json_object *list, const char *code, const char *text);
+int explain_message(struct json_object *list, const char *name);
 int explain_mad_error(struct json_object *list, int err, const char *what, const char *where);
 int explain_timeout(struct json_object *list, uint32_t opcode, const char *command, bool recovered);
 /* `syndrome` 0: the driver had no text for it. */

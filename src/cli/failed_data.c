@@ -68,6 +68,10 @@ const struct failed_call failed_calls[] = {
 	 "a transition that is not allowed from the QP's state, or an attr_mask that lacks or "
 	 "exceeds what it needs",
 	 "RESET, INIT, RTR, RTS in this order; under softhca run the trace names the attribute"},
+	{"modify_qp", ENODATA, NULL, "sgid_index is an empty entry of the GID table",
+	 "show_gids: an index with a GID of the right RoCE version; NCCL_IB_GID_INDEX, "
+	 "UCX_IB_GID_INDEX, perftest -x; a container needs the GID's interface in its own network "
+	 "namespace"},
 	{"modify_qp", EAGAIN, NULL,
 	 "the device or driver lacks a resource at the moment: on RoCE, the neighbour's address is "
 	 "not resolved yet",
@@ -280,8 +284,37 @@ const struct failed_opensm failed_opensms[] = {
 	 "an echo of ERR 3118: OpenSM ends, as another one runs on the port or the port cannot be "
 	 "used",
 	 OTHER_SM},
+	{"5402", "evicting",
+	 "more MADs wait for an answer than OpenSM's table holds: it has given up the oldest",
+	 "nodes that do not answer: ERR 5410, 5411, 3120 around it; the environment variable "
+	 "OSM_UMAD_MAX_PENDING is the table's size"},
+	{"5402", " TID ", "a query of the performance manager got no answer from this port",
+	 "the node is down or unreachable: ibtracert to the LID; perfquery by hand"},
+	{"5409", "send completed with error",
+	 "a MAD that OpenSM sent got no answer, and it is given up",
+	 "the next line, ERR 5410 or 5411, names the class and LID, or the path"},
+	{"5409", "port counter query", "the performance manager could not send its query",
+	 "the port's state (ibstat); was the device reset? restart OpenSM"},
+	{"0F04", "invalid base LID",
+	 "a port reports a LID that is none of a port (0xc000 and above are multicast): OpenSM "
+	 "takes the one that it has noted",
+	 "firmware of that node; smpquery portinfo, by the directed route"},
+	{"1B10", "FullMember",
+	 "a multicast group that does not exist was to be joined, and only a full member may "
+	 "create it",
+	 "saquery -g: is the group there? it goes with its last full member; a sender alone "
+	 "(SendOnlyNonMember) must wait for one"},
+	{"AB09", "upward port groups",
+	 "fat-tree routing: two switches of a level have different numbers of groups of links "
+	 "upwards, so the fabric is no pure fat tree",
+	 "the lines after it name both: a cable or a switch is missing (ibnetdiscover); until then "
+	 "another routing engine (-R updn)"},
+	{"AB0D", "FatTree", "fat-tree routing does not recognise the fabric as a fat tree",
+	 "the error before it says where; root_guid_file, or another routing engine (-R updn)"},
 	{"5410", "Send completed with error", "a MAD of this LID got no answer",
 	 "IB_TIMEOUT: the node is down or unreachable; ibtracert to the LID"},
+	{"5410", " LID 0x", "the MAD of ERR 5409, the line before it, was for this LID",
+	 "the node is down or unreachable; ibtracert to the LID"},
 	{"5411", "DR SMP", "a directed route SMP got no answer",
 	 "the next line has the path: its last link is bad, or the node hangs or reboots"},
 	{"3113", "MAD completed in error", "a MAD of the sweep failed",
@@ -324,4 +357,18 @@ const struct failed_qp failed_qps[] = {
 	{0, 0x41, 0, "the QP's CQ had overflowed: the line before it",
 	 "https://lore.kernel.org/r/ZbffthImvL3YspVT@tissot.1015granger.net"},
 	{0, 0, 0, NULL, NULL},
+};
+
+const struct failed_message failed_messages[] = {
+	{"PORT_NOT_ACTIVE", "the port that the test is to use is not ACTIVE",
+	 "ibstat, ibv_devinfo: Down: no link (cable, the other end); Init: no subnet manager has "
+	 "brought it up; another device or port: -d, -i"},
+	{"NO_TCP_CONNECTION",
+	 "no TCP connection to the server, by which the two ends exchange their addresses: no "
+	 "fault of the RDMA device",
+	 "start the server first; the same -p at both ends; the address, name and firewall"},
+	{"NO_PROVIDER", "libibverbs has found no provider library that takes this device",
+	 "install the providers (ibverbs-providers, libmlx5) of the same rdma-core; "
+	 "/etc/libibverbs.d/*.driver names them; in containers, too"},
+	{NULL, NULL, NULL},
 };

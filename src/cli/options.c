@@ -560,10 +560,24 @@ static int check_args(const struct cli_verb *v, const struct cli_options *o)
 	return 0;
 }
 
+/* The other forms of a command, which have a help of their own: `world` and `world --all`. */
+static void put_forms(const struct cli_verb *v, char *text, size_t size)
+{
+	const struct cli_verb *u;
+	size_t n = 0;
+
+	*text = '\0';
+	for (size_t i = 0; (u = cli_verb(i)); i++)
+		if (u != v && !strcmp(u->name, v->name) && n < size)
+			n += (size_t)snprintf(text + n, size - n, "softhca %s%s%s --help: %s\n",
+					      u->name, u->mode ? " " : "", u->mode ? u->mode : "",
+					      u->summary);
+}
+
 int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_options *o)
 {
 	struct argp_option opts[ARRAY_SIZE(rows) + 1];
-	char usage[128], doc[256];
+	char usage[128], doc[512], forms[256];
 	struct argp argp = {.options = opts, .parser = parse_key, .args_doc = usage, .doc = doc};
 	struct parse p = {.verb = v, .o = o, .argp = &argp};
 
@@ -575,7 +589,8 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 	};
 	options_describe(v, opts);
 	snprintf(usage, sizeof(usage), "%s", v->args);
-	snprintf(doc, sizeof(doc), "%s\v", v->summary);
+	put_forms(v, forms, sizeof(forms));
+	snprintf(doc, sizeof(doc), "%s\v%s", v->summary, forms);
 	if (argp_parse(&argp, argc, argv,
 		       ARGP_NO_ERRS | ARGP_NO_HELP | ARGP_NO_EXIT |
 			       (v->max_args < 0 ? ARGP_IN_ORDER : 0),

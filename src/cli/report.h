@@ -47,6 +47,7 @@ enum report_kind {
 	REPORT_CM,         /* event of rdma_cm */
 	REPORT_MAD,        /* a MAD that failed */
 	REPORT_OPENSM,     /* "ERR 3118" of OpenSM's log */
+	REPORT_MESSAGE,    /* a row of failed_messages: `about` */
 	REPORT_PART,       /* detail of a message explained elsewhere: nothing to explain */
 };
 
@@ -79,7 +80,7 @@ struct report_fact {
 	char text[160];   /* path of a MAD, or the message of OpenSM; or "" */
 	/* of a completion's work request, in words; or "" */
 	char remote[64], local[160], peer[48];
-	const char *about; /* of REPORT_OLD_CARD and REPORT_PART: what it is */
+	const char *about; /* of REPORT_OLD_CARD, _PART and _MESSAGE: what it is */
 	bool waits;        /* the next line may tell more of this completion */
 };
 

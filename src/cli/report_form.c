@@ -113,6 +113,17 @@ static const struct form {
 	/* ---- perftest, the examples of NVIDIA */
 	{"perftest", "syndrom 0x", REPORT_COMPLETION,
 	 "status " DEC "( *\\([^)]*\\))?[:,]( *wr_id [0-9]+)?,? *syndrom " HEX, "W..v", NULL},
+	{"perftest", "Couldn't allocate MR", REPORT_CALL,
+	 "^ *Couldn't allocate MR with error *= *" DEC, "R", "ibv_reg_mr"},
+	{"perftest", "Couldn't allocate MR", REPORT_CALL, "^ *(Couldn't allocate MR) *$", ".",
+	 "ibv_reg_mr"},
+	{"perftest", "state is", REPORT_MESSAGE,
+	 "^ *Port number [0-9]+ state is (Nop|Down|Init|Armed|Active Defer) *$", ".",
+	 "PORT_NOT_ACTIVE"},
+	{"perftest", "Couldn't connect to", REPORT_MESSAGE,
+	 "^ *Couldn't connect to ([^ ]+):[0-9]+ *$", ".", "NO_TCP_CONNECTION"},
+	{"libibverbs", "no userspace", REPORT_MESSAGE,
+	 "libibverbs: Warning: (no userspace device-specific driver found)", ".", "NO_PROVIDER"},
 	{"an example of NVIDIA", "vendor syndrome", REPORT_COMPLETION,
 	 "bad completion with status: " HEX ", vendor syndrome: " HEX, "wv", NULL},
 	{"an example of NVIDIA", "completion was found", REPORT_COMPLETION,
@@ -207,6 +218,10 @@ static const struct form {
 	 "(failed to modify|error modifying) ([A-Z]+ )?QP( state)?( ([0-9]+))? to (INIT|RTR|RTS) "
 	 "*$",
 	 "....QT", "ibv_modify_qp"},
+	{"a program", "modify", REPORT_CALL,
+	 "(failed to modify|error modifying) ([A-Z]+ )?QP " HEX "( state)? to (INIT|RTR|RTS)( "
+	 "state)? *$",
+	 "..q.T", "ibv_modify_qp"},
 	{"a program", " failed", REPORT_CALL,
 	 "((ibv|mlx5dv|rdma)_[a-z0-9_]+) ?(\\([^)]*\\))?[^:]{0,60} failed *[^:]{0,40}: "
 	 "*([A-Z][A-Za-z/ ]+)",

@@ -179,6 +179,8 @@ static void show(struct worlds *ws)
 
 	if (ws->progress)
 		printf("\r\033[K");
+	for (size_t i = 1; i < ws->n; i++)
+		ws->run[i].usual_bad = ws->run[0].done && worlds_bad(&ws->run[0]);
 	while (ws->table && ws->printed < ws->n && ws->run[ws->printed].done)
 		worlds_print(&ws->run[ws->printed++], ws->width, ws->o->verbose);
 	for (size_t i = 0; i < ws->n; i++) {

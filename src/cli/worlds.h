@@ -43,12 +43,18 @@ struct worlds_run {
 	char *said;                /* the last line of softhca itself; NULL: none */
 	struct json_object *known; /* the report; NULL: there is none */
 	const char *cause;         /* what softhca knows of the failure; NULL: nothing */
+	bool usual_bad;            /* the usual host fails as well */
 };
 
 /* Does the exit status of `world --all` tell of it? */
 static inline bool worlds_bad(const struct worlds_run *w)
 {
 	return w->result == WORLDS_FAILED || w->result == WORLDS_HUNG;
+}
+/* Is the world the cause, as far as can be told? */
+static inline bool worlds_blamed(const struct worlds_run *w)
+{
+	return worlds_bad(w) && w->row && !w->usual_bad;
 }
 const char *worlds_name(const struct worlds_run *w);
 /* Finds out what became of a run that is done. */

@@ -205,7 +205,7 @@ void worlds_print(const struct worlds_run *w, int width, bool verbose)
 		printf("%*s  last line: %s\n", width, "", w->last);
 	if (w->cause)
 		printf("%*s  cause: %s\n", width, "", w->cause);
-	if (worlds_bad(w) && w->row)
+	if (worlds_blamed(w))
 		printf("%*s  world: %s. %s\n", width, "", w->row->what, w->row->why);
 	if (verbose && w->len) {
 		if (w->cut)
@@ -232,6 +232,9 @@ void worlds_print_sum(const struct worlds_run *w, size_t n)
 		sep = ",";
 	}
 	printf("\n");
+	if (n > 1 && w[1].usual_bad)
+		printf("The usual host (" WORLDS_DEFAULT
+		       ") fails as well: its failure comes first, and no world is blamed.\n");
 	if (of[WORLDS_FAILED] + of[WORLDS_HUNG])
 		printf("One of them alone, with a trace: softhca run --world NAME --trace -- "
 		       "CMD\n");
@@ -287,7 +290,7 @@ static struct json_object *run_json(const struct worlds_run *w, bool output)
 	add_text(o, "cause", w->cause);
 	json_object_object_add(o, "causes", share(w->known, "causes"));
 	json_object_object_add(o, "stood", share(w->known, "stood"));
-	add_text(o, "hint", worlds_bad(w) && w->row ? w->row->why : NULL);
+	add_text(o, "hint", worlds_blamed(w) ? w->row->why : NULL);
 	if (output)
 		add_text(o, "output", w->text ? w->text : "");
 	return o;
@@ -362,7 +365,7 @@ static void put_case(FILE *f, const struct worlds_run *w)
 		fputs(">", f);
 		if (w->cause)
 			put_xml(f, w->cause);
-		if (w->row) {
+		if (worlds_blamed(w)) {
 			fputs(w->cause ? "\n" : "", f);
 			put_xml(f, w->row->why);
 		}

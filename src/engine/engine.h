@@ -90,6 +90,11 @@ void eng_qp_adopt(struct seg *s, uint32_t qpn, uint32_t slot);
  * call; SEG_NONE: all keys. 0 or -ETIMEDOUT.
  */
 int eng_qp_quiesce(struct seg *s, uint32_t qpn);
+/*
+ * The process ends, with its memory: tells which of its send queues are full. Nobody can when their
+ * file is reaped.
+ */
+void eng_process_ends(struct seg *s);
 /* Waits, not long, for the thread that is failing the QP: its PSNs follow the event. */
 void eng_qp_settle(struct seg *s, uint32_t qpn);
 int eng_cq_quiesce(struct seg *s, uint32_t cqn);
@@ -280,8 +285,11 @@ const struct eng_failure *eng_failure_at(unsigned int n);
 	  "remote_qkey of the work request is the qkey that the peer has set in INIT")            \
 	X(NO_RECEIVE, "NO_RECEIVE", "QP %q has no receive posted",                                \
 	  "ibv_post_recv() comes before the peer sends; datagrams do not wait for it")            \
-	X(SHORT, "SHORT_RECEIVE", "%A bytes, the receive of QP %q has room for %B",               \
+	X(SHORT, "SHORT_RECEIVE", "%A bytes%s, the receive of QP %q has room for %B",             \
 	  "a receive of datagrams needs 40 bytes more, for the GRH")                              \
+	X(UAR, "WRONG_UAR", "a doorbell for it rang on UAR page %A, its context has uar_page %B", \
+	  "the number in the doorbell (ctrl.qpn of a WQE) and the page that it is written to: "   \
+	  "a card ignores a doorbell on another page than the context's")                         \
 	X(NOT_RTS, "NOT_RTS", "work was posted in state %s: this QP sends from RTS on",           \
 	  "ibv_modify_qp() to RTS before ibv_post_send(), which libmlx5 does not check")
 #define ENG_CAUSE_ENUM(id, name, says, next) ENG_CAUSE_##id,

@@ -174,7 +174,7 @@ static void a_dropped_datagram_has_its_cause(void **state)
 	assert_told(a, HW_TOLD_DROPPED, "Q_Key 0x111, QP 0x");
 	assert_told(a, HW_TOLD_DROPPED, "has 0x222");
 	datagram(a, b, 0x222);
-	assert_told(a, HW_TOLD_DROPPED, "48 bytes, the receive of QP 0x");
+	assert_told(a, HW_TOLD_DROPPED, "48 bytes (40 of them are the GRH), the receive of QP 0x");
 	assert_told(a, HW_TOLD_DROPPED, "has room for 40");
 	t_set_state(b, PRM_QP_STATE_ERR);
 	datagram(a, b, 0x222);
@@ -214,6 +214,43 @@ static void a_doorbell_before_rts_is_told(void **state)
 	t_set_state(p->a, PRM_QP_STATE_RTR);
 	t_post(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND, .inl = "x", .inl_len = 1});
 	assert_told(p->a, HW_TOLD_IGNORED, "work was posted in state RTR");
+}
+
+static void a_doorbell_on_another_page_is_told(void **state)
+{
+	struct t_pair *p = *state;
+	uint8_t arm[8] = {0};
+	uint64_t be, n;
+
+	t_post_quiet(p->a, &(struct t_wr){.opcode = MLX5_OPCODE_NOP, .fm_ce_se = T_SIG});
+	memcpy(&be, p->a->sq, sizeof(be));
+	eng_uar_write(&p->t->s, T_UAR + 1, 0x800, be);
+	assert_told(p->a, HW_TOLD_IGNORED, "rang on UAR page 2, its context has uar_page 1");
+	p->a->cq.hw->hca = t_hca(p->a);
+	be32_store(arm + 4, p->a->cq.cqn);
+	memcpy(&be, arm, sizeof(be));
+	eng_uar_write(&p->t->s, T_UAR + 2, 0x20, be);
+	if (!strstr(told(p->a, HW_TOLD_IGNORED, &n), "rang on UAR page 3"))
+		fail_msg("%s", told(p->a, HW_TOLD_IGNORED, &n));
+	assert_int_equal(strncmp(told(p->a, HW_TOLD_IGNORED, &n), "CQ 0x", 5), 0);
+}
+
+static void a_message_that_is_too_long_has_a_limit(void **state)
+{
+	struct tb *t = *state;
+	struct t_qp *a = ud_make(t, 0), *b = ud_make(t, 1);
+
+	struct t_sge sge = t_own(a, 0, 8000);
+	struct mlx5_wqe_av av = {.dqp_dct = htobe32(MLX5_EXTENDED_UD_AV | b->qpn)};
+
+	t_post(a, &(struct t_wr){.opcode = MLX5_OPCODE_SEND,
+				 .fm_ce_se = T_SIG,
+				 .av = &av,
+				 .sge = &sge,
+				 .nsge = 1});
+	assert_told(a, HW_TOLD_FAILED, "8000 bytes, allowed: at most 4096, active_mtu of the port");
+	t_qp_free(a);
+	t_qp_free(b);
 }
 
 static void send_again(struct t_pair *p, uint32_t psn, uint16_t wqe)
@@ -268,6 +305,10 @@ int main(void)
 						tb_setup, tb_teardown),
 		cmocka_unit_test_setup_teardown(a_doorbell_before_rts_is_told, t_pair_setup,
 						t_pair_teardown),
+		cmocka_unit_test_setup_teardown(a_doorbell_on_another_page_is_told, t_pair_setup,
+						t_pair_teardown),
+		cmocka_unit_test_setup_teardown(a_message_that_is_too_long_has_a_limit, tb_setup,
+						tb_teardown),
 		cmocka_unit_test_setup_teardown(only_a_duplicate_that_was_never_executed_is_told,
 						t_pair_setup, t_pair_teardown),
 		cmocka_unit_test_setup_teardown(a_message_that_arrives_tells_nothing, t_pair_setup,

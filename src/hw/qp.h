@@ -97,6 +97,11 @@ struct hw_qp {
 	uint32_t mmo;         /* [fw] the send queue may copy memory (qpc_ext.mmo) */
 	uint32_t max_send_wr; /* what the program has asked of verbs, by the driver; 0: unknown */
 	_Atomic uint32_t modify_refused; /* a modify_qp() of verbs, by the driver */
+	/*
+	 * For the words of its end, which a reset precedes in verbs: was it in RTS since it was
+	 * made? Else the state that was reset last, with 1 added, and who was connected to it.
+	 */
+	uint32_t was_rts, reset_from, reset_peer;
 	/* [sq], rare: the peer's FIN for a rendezvous must still be received (enum hw_fin) */
 	uint32_t fin_owed;
 	uint64_t fin_tag;

@@ -327,6 +327,19 @@ void shim_forked(void)
 	errno = saved;
 }
 
+void shim_ends(void)
+{
+	int saved = errno;
+	sigset_t old;
+
+	if (atomic_load(&at.state) != ATTACHED || !shim_owns_tables())
+		return;
+	shim_enter(&old);
+	eng_process_ends(&at.seg);
+	shim_leave(&old);
+	errno = saved;
+}
+
 struct seg *shim_segment(void)
 {
 	return atomic_load_explicit(&at.state, memory_order_acquire) == ATTACHED ? &at.seg : NULL;

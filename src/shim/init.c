@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Owns the library's constructor. Without SOFTHCA_DIR (config.c) everything here and in the
- * wrappers is a pass-through.
+ * Owns the library's constructor and destructor. Without SOFTHCA_DIR (config.c) everything here and
+ * in the wrappers is a pass-through.
  */
 #include "shim/attach.h"
 #include "shim/files/fdtab.h"
@@ -61,4 +61,10 @@ __attribute__((constructor)) static void shim_init(void)
 		refused_raw();
 	}
 	errno = saved;
+}
+
+__attribute__((destructor)) static void shim_finish(void)
+{
+	if (shim_on())
+		shim_ends();
 }

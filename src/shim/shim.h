@@ -45,6 +45,8 @@ int shim_attach(struct uv_system **sys);
 /* Is this the process that owns the shim's tables (a raw getpid compared; false in a vfork child)?
  */
 bool shim_owns_tables(void);
+/* exit(): what can be told of queues while their memory is there. */
+void shim_ends(void);
 /* The constructor's first half, once (init.c). */
 void shim_start(void);
 /*

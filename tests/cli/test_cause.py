@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
-from softhca import PERFTEST_CLOCK, SOFTHCA, TIMEOUT, fabric_dir, port_block, shell_pair, VERBS_ENUMS  # noqa: E402
+from softhca import PERFTEST_CLOCK, SOFTHCA, TIMEOUT, TOP, fabric_dir, port_block, shell_pair, VERBS_ENUMS  # noqa: E402
 
 PORT = port_block()
 
@@ -309,6 +309,53 @@ a.to_rts(attrs(b.qp_num)); send(a); send(a); done(2)
                        f'posted whose completions were not polled, {asking} of them ask for one, max_send_wr was 8')
         _, summary = self.learn("a, b = pair(); [(receive(b), send(a), done(2)) for i in range(20)]")
         self.assertEqual(summary[4:], ['errors: none'])
+
+    def test_12f_the_send_queue_is_full_when_the_program_exits(self):
+        """Without a call that destroys the QP."""
+        for flags, asking in ('', 8), (', flags=0', 0):
+            trace, summary = self.reads(
+                f"a, b = pair(); [receive(b) for i in range(8)]; [send(a{flags}) for i in range(8)]; refused(send, a)\n"
+                'import ctypes; ctypes.CDLL(None).exit(0)', 'undone',
+                'the send queue is full: 8 work requests are posted whose completions were not polled, '
+                f'{asking} of them ask for one, max_send_wr was 8')
+            self.assertEqual((len(trace), summary[4]), (1, 'errors: undone 1'))
+        _, summary = self.learn("a, b = pair(); [(receive(b), send(a), done(2)) for i in range(20)]\n"
+                                'import ctypes; ctypes.CDLL(None).exit(0)')
+        self.assertEqual(summary[4], 'errors: none')
+
+    def test_12g_a_queue_pair_that_was_never_in_rts(self):
+        enomem = r'; before RTS, ibv_post_send\(\) of libmlx5 answers ENOMEM'
+        for state, code in ('RST', ''), ('INIT', 'a.to_init(attrs(b.qp_num));'):
+            self.reads(f'a, b = make(), make(); b.to_rts(attrs(a.qp_num)); {code} refused(send, a); a.close()', 'undone',
+                       f'was never in RTS: it ended in state {state}, and QP 0x41 is connected to it' + enomem)
+        self.reads('a, b = make(), make(); a.to_rtr(attrs(b.qp_num)); refused(send, a); a.close()', 'undone',
+                   'was never in RTS: it ended in state RTR' + enomem)
+
+    def test_12h_queue_pairs_that_need_not_be_in_rts(self):
+        """One that received, one that waits to receive, one that was reset, and those that nobody has connected."""
+        for code in ('a, b = make(), make(); a.to_rts(attrs(b.qp_num)); b.to_rtr(attrs(a.qp_num)); '
+                     'send(a, op=e.IBV_WR_RDMA_WRITE); done(); b.close(); a.close()',
+                     'a = make(); a.to_rtr(attrs(9)); receive(a); a.close()',
+                     'a, b = pair(); a.modify(QPAttr(qp_state=e.IBV_QPS_RESET), e.IBV_QP_STATE); a.close()',
+                     'a = make(); a.close()', 'a = make(); a.to_init(attrs(9)); a.close()'):
+            trace, summary = self.learn(code)
+            self.assertEqual((trace, summary[4]), ([], 'errors: none'), code)
+
+    def test_14_a_work_request_names_another_queue_pair(self):
+        """By DEVX: the doorbell is that of the other QP, on a page that is not its own."""
+        examples, exe = os.path.join(TOP, 'examples'), os.path.join(self.work, 'devx')
+        with open(os.path.join(examples, 'devx_send.c'), encoding='utf-8') as f:
+            code = f.read()
+        wrong = code.replace('0, q->qpn, MLX5_WQE_CTRL_CQ_UPDATE', '0, q->qpn + 1, MLX5_WQE_CTRL_CQ_UPDATE').replace(
+            'time(NULL) + 5', 'time(NULL)')
+        self.assertNotEqual(wrong, code)
+        subprocess.run(['gcc', '-x', 'c', '-', '-I', examples, '-o', exe, '-lmlx5', '-libverbs'], input=wrong, text=True,
+                       check=True, timeout=TIMEOUT)
+        trace, summary = self.command(exe, status=1)
+        said = 'a doorbell for it rang on UAR page 2, its context has uar_page 3'
+        self.assertIn('cqe: ignored(qpn=0x41): ' + said, trace)
+        self.assertIn(f'ignored: QP 0x41 (RC, port h1/mlx5_0/1): {said}', summary)
+        self.assertIn('ignored 1', summary[4])
 
     def test_12b_an_lkey_that_is_not_registered(self):
         self.reads('a, b = pair(); receive(b); send(a, key=0x999900); done()',

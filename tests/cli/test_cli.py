@@ -240,6 +240,8 @@ class Worlds(Cli):
 class AllWorlds(Cli):
     """softhca world --all: each kind of result, its files, and that nothing is left."""
     ONE = ('--only', 'gid-v2-only')
+    # It fails where the first entry of the GID table is of RoCE v2, or has no type.
+    ONLY_THERE = 'ibv_devinfo; grep -q v1 /sys/class/infiniband/mlx5_0/ports/1/gid_attrs/types/0'
 
     def run_all(self, *args, status):
         r = self.softhca('world', '--all', *args)
@@ -270,12 +272,34 @@ class AllWorlds(Cli):
         w = self.results(*self.ONE, '--', 'sh', '-c', 'ibv_devinfo; echo no good; exit 3', status=1)
         self.assertEqual([(x['world'], x['result'], x['status'], x['signal'], x['last_line']) for x in w],
                          [(x, 'failed', 3, None, 'no good') for x in ('default', 'gid-v2-only')])
+        w = self.results(*self.ONE, '--', 'sh', '-c', self.ONLY_THERE, status=1)
+        self.assertEqual([x['result'] for x in w], ['passed', 'failed'])
         self.assertIn('Choose the entry by type', w[1]['hint'])
         w = self.results(*self.ONE, '--', 'sh', '-c', 'kill -SEGV $$', status=1)[0]
         self.assertEqual((w['result'], w['status'], w['signal'], w['cause']),
                          ('failed', None, 11, 'no adapter was opened'))
         w = self.results(*self.ONE, '--', '/nowhere', status=1)[0]
         self.assertIn("cannot run '/nowhere'", w['cause'])
+
+    def test_a_world_is_not_blamed_for_what_fails_on_the_usual_host(self):
+        fails = (*self.ONE, '--', 'sh', '-c', 'ibv_devinfo; exit 3')
+        out = self.run_all(*fails, status=1)
+        self.assertNotIn('world: ', out)
+        self.assertIn('\nThe usual host (default) fails as well: ', out)
+        self.assertIsNone(self.results(*fails, status=1)[1]['hint'])
+        junit = self.run_all('--junit', '-', *fails, status=1)
+        self.assertNotIn('Choose the entry by type', junit)
+        fails = (*self.ONE, '--', 'sh', '-c', self.ONLY_THERE)
+        out = self.run_all(*fails, status=1)
+        self.assertIn('world: ', out)
+        self.assertNotIn('The usual host (default) fails', out)
+        self.assertIn('Choose the entry by type', self.run_all('--junit', '-', *fails, status=1))
+
+    def test_the_help_of_one_form_names_the_other(self):
+        for words, other in ((('help', 'world'), 'softhca world --all --help: Run a command'),
+                             (('world', '--help'), 'softhca world --all --help: Run a command'),
+                             (('world', '--all', '--help'), 'softhca world --help: List the hosts')):
+            self.assertIn(other, ' '.join(self.softhca(*words).stdout.split()))
 
     def test_hung_and_where(self):
         out = self.run_all(*self.ONE, '--timeout', '1', '--', 'sh', '-c', 'echo begun; read x < fifo || '

@@ -583,7 +583,7 @@ class Explain(Why):
                 ('SRQ-attached QP 0xa9 was flushed', 'event', 'QP_LAST_WQE_REACHED'),
                 ('RDMA_CM_EVENT_REJECTED', 'rdma_cm event', 'REJECTED'), ('ADDR_ERROR', 'rdma_cm event', 'ADDR_ERROR'),
                 ('5426', 'OpenSM error', '5426'), ('2E10', 'OpenSM error', '2E10'),
-                ('ERR 3118', 'OpenSM error', '3118'), ('0x93', 'QP error', 'LOCAL_PROT'), ('0x95', 'QP error', '?'),
+                ('ERR 3118', 'OpenSM error', '3118'), ('0x93', 'QP error', 'LOCAL_PROT'), ('0x95', 'QP error', 'not told'),
                 ('0xd6', 'vendor_err', 'LOCAL_QP_OP'), ('0x29e0df', 'card syndrome', 'INIT2RTR_QP'),
                 ('0x45d3a4', 'card syndrome', 'CREATE_MKEY'), ('0x823f8d', 'card syndrome', 'INIT2RTR_QP'),
                 ('High temperature', 'health syndrome', 'High temperature'),
@@ -1101,7 +1101,7 @@ infiniband mlx5_0: mlx5_poll_one:530:(pid 0): syndrome 0x5, vendor syndrome 0xf9
     def test_the_drivers_text_of_a_qp_error_may_be_of_another(self):
         """mlx5_ib_qp_err_syndrome() prints the text of a wc status for the CQE's syndrome of this number."""
         for text, name in (('local protection error', 'LOCAL_PROT'), ('invalid EE context number', 'LOCAL_ACCESS'),
-                           ('fatal error', 'REMOTE_ACCESS'), ('unrecognized status', '?')):
+                           ('fatal error', 'REMOTE_ACCESS'), ('unrecognized status', 'not told')):
             m, = json.loads(self.ok('decode', '-j', stdin=f'mlx5_0/1: QP 77 error: {text} (0x1 0x2 0x3)\n'))['meanings']
             self.assertEqual((m['kind'], m['name'], m['qpn']), ('QP error', name, 77))
             self.assertIn('0x1 0x2 0x3', m['numbers'])

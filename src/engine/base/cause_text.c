@@ -47,8 +47,13 @@ const char *cause_state_name(uint32_t state)
 /* "QP 0x40 (RC, h1/mlx5_0): " */
 void cause_put_qp(struct cause_text *t, const struct seg *s, const struct hw_qp *qp, uint32_t qpn)
 {
-	cause_put(t, "QP 0x%x (%s, port ", qpn, hw_service(qp->st)->name);
-	cause_put_port(t, s, hw_qp_path(qp)->port);
+	uint32_t port = hw_qp_path(qp)->port;
+
+	cause_put(t, "QP 0x%x (%s", qpn, hw_service(qp->st)->name);
+	if (port != SEG_NONE) { /* it has none before INIT */
+		cause_put(t, ", port ");
+		cause_put_port(t, s, port);
+	}
 	cause_put(t, "): ");
 }
 

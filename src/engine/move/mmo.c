@@ -7,6 +7,7 @@
  * A wrong WQE fails as any other requester's does; which error a card gives for wrong lengths is
  * inferred.
  */
+#include "engine/base/cause_text.h"
 #include "engine/move/move.h"
 #include "hw/qp.h"
 
@@ -19,7 +20,8 @@ static enum eng_why mmo_memory(struct eng_run *r, uint32_t off, uint32_t access,
 	sgl_init(l);
 	if (LAYOUT_GET(wqe_data, seg, inline_seg))
 		return ENG_W_WQE_MALFORMED;
-	if (!n || n > UINT64_C(1) << HW_LOG_MAX_MMO)
+	cause_note.room = UINT64_C(1) << HW_LOG_MAX_MMO;
+	if (!n || n > cause_note.room)
 		return ENG_W_LENGTH;
 	return sgl_add_key(r->s, l, LAYOUT_GET32(wqe_data, seg, lkey),
 			   LAYOUT_GET(wqe_data, seg, addr), n, r->qp->pdn, r->qpn, access);
@@ -36,6 +38,7 @@ static enum eng_why mmo_check(struct eng_run *r)
 	why = mmo_memory(r, WQE_MMO_SRC, HW_ACC_LOCAL_READ, &r->local);
 	if (!why)
 		why = sgl_scatter_why(mmo_memory(r, WQE_MMO_DEST, HW_ACC_LOCAL_WRITE, &r->remote));
+	cause_note.room = r->remote.len;
 	if (!why && r->remote.len < r->local.len)
 		why = ENG_W_LENGTH;
 	return why;

@@ -11,6 +11,7 @@
 #include "fabric/fabric.h"
 #include "fabric/path.h"
 #include "fabric/roce.h"
+#include "hw/cq.h"
 #include "hw/mkey.h"
 #include "hw/port.h"
 #include "hw/qp.h"
@@ -394,6 +395,7 @@ static struct cause not_taken(struct eng_run *r, const struct cause_to *d, enum 
 		c.id = ENG_CAUSE_NO_RECEIVE;
 	} else if (cause_note.need) {
 		c.id = ENG_CAUSE_SHORT;
+		c.s = d->has_qkey ? " (40 of them are the GRH)" : "";
 		c.a = cause_note.need;
 		c.b = cause_note.room;
 	} else if (who_stopped(r->s, who_now(r->s, peer->mem.slot))) {
@@ -571,6 +573,10 @@ static void put_values(struct cause_text *t, struct eng_run *r, enum eng_why why
 		break;
 	case ENG_W_LENGTH:
 		cause_put(t, ": %llu bytes", (unsigned long long)r->local.len);
+		if (cause_note.room)
+			cause_put(t, ", allowed: at most %llu%s",
+				  (unsigned long long)cause_note.room,
+				  r->qp->st == PRM_ST_UD ? ", active_mtu of the port" : "");
 		break;
 	case ENG_W_XRC_SRQ:
 		cause_put(t, ": SRQ 0x%x", atomic_load(&r->qp->xrc_srqn));
@@ -751,4 +757,32 @@ void cause_not_ready(struct eng_run *r, uint32_t state)
 	put_cause(&t, r->s, &c);
 	cause_tell(r->s, r->qp, HW_TOLD_IGNORED, &t);
 	cause_line("ignored", "doorbell", "qpn", r->qpn, line + at);
+}
+
+void cause_wrong_uar(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t uar)
+{
+	const struct cause c = {.id = ENG_CAUSE_UAR, .a = uar, .b = qp->uar};
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	size_t at;
+
+	cause_put_qp(&t, s, qp, qpn);
+	at = t.n;
+	put_cause(&t, s, &c);
+	cause_tell(s, qp, HW_TOLD_IGNORED, &t);
+	cause_line("ignored", "doorbell", "qpn", qpn, line + at);
+}
+
+void cause_wrong_uar_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t uar)
+{
+	const struct cause c = {.id = ENG_CAUSE_UAR, .a = uar, .b = cq->uar};
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	size_t at;
+
+	cause_put(&t, "CQ 0x%x: ", cqn);
+	at = t.n;
+	put_cause(&t, s, &c);
+	hw_tell_words(s, cq->hca, HW_TOLD_IGNORED, line);
+	cause_line("ignored", "doorbell", "cqn", cqn, line + at);
 }

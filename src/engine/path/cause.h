@@ -34,11 +34,16 @@ void cause_dropped(struct eng_run *r, const struct cause_to *to, enum eng_out ou
 void cause_ahead(struct eng_run *r, const struct hw_qp *peer);
 /* A doorbell rang for work of a queue that does not send yet. */
 void cause_not_ready(struct eng_run *r, uint32_t state);
+/* A doorbell for this QP, or CQ, rang on another page than its context has. */
+void cause_wrong_uar(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t uar);
+void cause_wrong_uar_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t uar);
 /* The WQE in hand is parked, for the first time or again: a line for all times. */
 void cause_parked(struct eng_run *r, enum hw_park why);
 void cause_unparked(struct eng_run *r);
-/* The QP is freed or reset: does its work wait for something? */
-void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn);
+/* The QP is freed or reset: does its work wait for something, or could not begin? */
+void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed);
+/* The part of it that needs the program's memory. */
+void cause_full(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
 
 /* "no answer: ...": why the request in hand has none, which has just been tried. */
 void cause_put_silence(struct cause_text *t, struct eng_run *r);

@@ -9,6 +9,7 @@
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/service.h"
 
 static const char *waits_for(uint32_t park)
 {
@@ -138,7 +139,76 @@ static bool put_full(struct cause_text *t, struct seg *s, const struct hw_qp *qp
 	return true;
 }
 
-void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
+/* ---- queue pairs that were never in RTS */
+
+/* A search of all QPs must not make their destruction slow. */
+#define PEERS_SEARCHED 256u
+
+/* A QP that sends to this one, as far as it knows; SEG_NONE: none. */
+static uint32_t peer_of(const struct seg *s, uint32_t qpn)
+{
+	uint32_t left = PEERS_SEARCHED;
+
+	seg_for_each_live (s, SEG_T_QP, i) {
+		const struct hw_qp *peer = hw_qp(s, i);
+
+		if (peer && i != qpn && peer->dest_qpn == qpn &&
+		    hw_service(peer->st)->st != PRM_ST_UD &&
+		    (atomic_load(&peer->state) == PRM_QP_STATE_RTR ||
+		     atomic_load(&peer->state) == PRM_QP_STATE_RTS))
+			return i;
+		if (!--left)
+			break;
+	}
+	return SEG_NONE;
+}
+
+/* Nothing was received, and no receive is posted: a QP in RTR may be there to receive alone. */
+static bool is_idle(struct seg *s, const struct hw_qp *qp)
+{
+	uint32_t posted;
+
+	return qp->srqn == SEG_NONE && !qp->comm_est && !(qp->msn & 0xffffff) &&
+	       !mem_read_be32(s, qp->dbr_mem, qp->dbr_va, &posted) && !posted;
+}
+
+/* Was the QP to send, as far as can be told? It was never in RTS, and `state` ends. */
+static bool is_unused(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t state,
+		      uint32_t *peer)
+{
+	*peer = state < PRM_QP_STATE_RTR ? peer_of(s, qpn) : SEG_NONE;
+	return state == PRM_QP_STATE_RTR ? is_idle(s, qp) : *peer != SEG_NONE;
+}
+
+/*
+ * The device does not hear of an ibv_post_send() that libmlx5 refuses. It tells only of QPs that
+ * somebody has connected: programs also make QPs to see whether they can.
+ */
+static bool put_never(struct cause_text *t, struct seg *s, struct hw_qp *qp, uint32_t qpn,
+		      uint32_t state, bool is_freed)
+{
+	uint32_t peer = qp->reset_peer;
+
+	if (qp->was_rts || qp->no_sq || state > PRM_QP_STATE_RTR)
+		return false;
+	if (state == PRM_QP_STATE_RST && qp->reset_from)
+		state = qp->reset_from - 1;
+	else if (!is_unused(s, qp, qpn, state, &peer))
+		state = PRM_QP_STATE_RTS;
+	if (!is_freed) {
+		qp->reset_from = 1 + state;
+		qp->reset_peer = peer;
+	}
+	if (!is_freed || state == PRM_QP_STATE_RTS)
+		return false;
+	cause_put(t, "was never in RTS: it ended in state %s", cause_state_name(state));
+	if (peer != SEG_NONE)
+		cause_put(t, ", and QP 0x%x is connected to it", peer);
+	cause_put(t, "; before RTS, ibv_post_send() of libmlx5 answers ENOMEM");
+	return true;
+}
+
+void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
 {
 	uint32_t park = atomic_load(&qp->park), state = atomic_load(&qp->state);
 	char line[CAUSE_TEXT];
@@ -152,14 +222,30 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	if (waits)
 		cause_put(&t, "ended while work request %u waited: %s", qp->cur_wqe,
 			  waits_for(park));
-	else if (refused && state == PRM_QP_STATE_INIT && !qp->no_sq)
+	else if (refused && state == PRM_QP_STATE_INIT && !qp->no_sq) {
+		qp->reset_from = 1 + PRM_QP_STATE_RTS; /* told, once */
 		cause_put(&t, "ended in state INIT, after ibv_modify_qp() was refused: it can "
 			      "receive from RTR on and send from RTS on; "
 			      "before, ibv_post_send() of libmlx5 answers ENOMEM");
-	else if (state != PRM_QP_STATE_RTS || !put_full(&t, s, qp, qpn))
+	} else if (!(state == PRM_QP_STATE_RTS && put_full(&t, s, qp, qpn)) &&
+		   !put_never(&t, s, qp, qpn, state, is_freed))
 		return;
 	if (waits && park == HW_PARK_RNR)
 		cause_put_no_receive(&t, s, qp, qp_target(qp));
+	cause_tell(s, qp, HW_TOLD_UNDONE, &t);
+	cause_line("undone", "queue", "qpn", qpn, line + at);
+}
+
+void cause_full(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
+{
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	size_t at;
+
+	cause_put_qp(&t, s, qp, qpn);
+	at = t.n;
+	if (atomic_load(&qp->state) != PRM_QP_STATE_RTS || !put_full(&t, s, qp, qpn))
+		return;
 	cause_tell(s, qp, HW_TOLD_UNDONE, &t);
 	cause_line("undone", "queue", "qpn", qpn, line + at);
 }

@@ -144,7 +144,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		return 0;
 	}
 	if (to == PRM_QP_STATE_RST)
-		cause_ended(s, qp, qpn);
+		cause_ended(s, qp, qpn, false);
 	/* An error that came before the command stays: only a reset leaves ERR. */
 	if (qp->state == PRM_QP_STATE_ERR && to != PRM_QP_STATE_ERR && to != PRM_QP_STATE_RST) {
 		unlock_queues(s, qp);
@@ -154,6 +154,7 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 		reset_progress(s, qp, qpn);
 	else if (qp->state < PRM_QP_STATE_RTS)
 		sq_note_record(s, qp);
+	qp->was_rts |= to == PRM_QP_STATE_RTS;
 	was = atomic_exchange(&qp->state, to);
 	/* After the state, as it means "executed" in others. In SQER WQEs are flushed already. */
 	if (to == PRM_QP_STATE_ERR && was != to && was != PRM_QP_STATE_SQER && !qp->sq_out)
@@ -254,6 +255,18 @@ void eng_qp_settle(struct seg *s, uint32_t qpn)
 		resp_unlock_pending(s, qp);
 }
 
+void eng_process_ends(struct seg *s)
+{
+	seg_for_each_live (s, SEG_T_QP, qpn) {
+		struct hw_qp *qp = hw_qp(s, qpn);
+
+		if (!qp || !mem_is_self(s, qp->mem) || lock_queues(s, qp, qpn, ERR_SLICE_NS))
+			continue;
+		cause_full(s, qp, qpn);
+		unlock_queues(s, qp);
+	}
+}
+
 int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 {
 	struct hw_qp *qp = hw_qp(s, qpn);
@@ -264,7 +277,7 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 	rc = lock_queues(s, qp, qpn, SEG_LOCK_CTRL_NS);
 	if (rc)
 		return rc;
-	cause_ended(s, qp, qpn);
+	cause_ended(s, qp, qpn, true);
 	/* Threads that wait for a lock now will find a QP that does nothing. */
 	atomic_store(&qp->state, PRM_QP_STATE_RST);
 	reset_progress(s, qp, qpn);

@@ -445,7 +445,10 @@ static enum eng_why local_memory(struct eng_run *r, const struct eng_op *op)
 		r->local.len = r->atomic.size;
 		return ENG_W_NONE;
 	}
-	return r->local.len > max_message(r->qp) ? ENG_W_LENGTH : ENG_W_NONE;
+	if (r->local.len <= max_message(r->qp))
+		return ENG_W_NONE;
+	cause_note.room = max_message(r->qp);
+	return ENG_W_LENGTH;
 }
 
 static bool was_answered(const struct eng_transport *t, enum eng_out out)

@@ -509,14 +509,6 @@ static void sq_note_rung(struct hw_qp *qp, const uint8_t ctrl[8])
  * unless it was rung on the context's uar_page (drivers/infiniband/hw/mlx5/devx.c, "Security
  * note").
  */
-static bool uar_is(const char *what, uint32_t n, uint32_t own, uint32_t uar)
-{
-	if (own == uar)
-		return true;
-	TRACE(LOG_DOORBELL, "ignored: %s 0x%x has uar_page %u, this is %u", what, n, own, uar);
-	return false;
-}
-
 void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 {
 	uint8_t v[8];
@@ -528,14 +520,18 @@ void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be)
 		uint32_t n = be32_load(v + 4) & 0xffffff;
 		const struct hw_cq *cq = hw_cq(s, n);
 
-		if (!cq || uar_is("cq", n, cq->uar, uar))
+		if (cq && cq->uar != uar)
+			cause_wrong_uar_cq(s, cq, n, uar);
+		else
 			eng_arm_cq(s, n, be32_load(v));
 	} else if (offset >= UAR_BF_FIRST && !(offset & UAR_BF_MASK)) {
 		uint32_t n = LAYOUT_GET32(wqe_ctrl, v, qpn);
 		struct hw_qp *qp = hw_qp(s, n);
 
-		if (qp && !uar_is("qp", n, qp->uar, uar))
+		if (qp && qp->uar != uar) {
+			cause_wrong_uar(s, qp, n, uar);
 			return;
+		}
 		if (qp)
 			sq_note_rung(qp, v);
 		if (qp && __builtin_expect(s->pace != 0, 0))

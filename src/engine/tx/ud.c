@@ -328,8 +328,10 @@ enum eng_out ud_execute(struct eng_run *r)
 	if (!r->why && r->local.sig)
 		r->why = ENG_W_LKEY;
 	len = r->local.len;
-	if (!r->why && (!port || len > 128u << port->active_mtu))
+	if (!r->why && (!port || len > 128u << port->active_mtu)) {
+		cause_note.room = port ? 128u << port->active_mtu : 0;
 		r->why = ENG_W_LENGTH;
+	}
 	if (r->why)
 		return ENG_FAILED;
 	if (cap_on(r->s))
