@@ -165,13 +165,10 @@ bool eng_qp_answers(const struct hw_qp *qp);
 void eng_qp_event(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ib_event_type);
 void eng_srq_event(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint32_t ib_event_type);
 /*
- * What fails without a cause in the fabric, for rules of --inject. A QP: its event, and for its
- * errors (QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR) the state ERR and the flush. 0; -EINVAL: it is in
- * RST, INIT or ERR; -ETIMEDOUT: a stopped thread works on it.
+ * For rules of --inject. A QP's event, and for its errors the state ERR and the flush. 0; -EINVAL:
+ * it is in RST, INIT or ERR; -ETIMEDOUT. An SRQ's, a WQ's: -EINVAL, it has failed before.
  */
 int eng_qp_break(struct seg *s, uint32_t qpn, uint32_t ib_event_type);
-/* An SRQ, with SRQ_ERR: QPs that need a receive of it fail. A WQ, with WQ_FATAL. -EINVAL: it has.
- */
 int eng_srq_break(struct seg *s, uint32_t srqn);
 int eng_wq_break(struct seg *s, uint32_t rqn);
 /*

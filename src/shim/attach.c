@@ -6,6 +6,7 @@
  * A process attaches at its first open of a device; a fork child attaches again when it first uses
  * an inherited file. One thread attaches, the others wait; all block signals.
  */
+#include "engine/engine.h"
 #include "shim/attach.h"
 #include "fabric/fabric.h"
 #include "hw/hca.h"

@@ -349,7 +349,7 @@ a.to_rts(attrs(b.qp_num)); send(a); send(a); done(2)
         wrong = code.replace('0, q->qpn, MLX5_WQE_CTRL_CQ_UPDATE', '0, q->qpn + 1, MLX5_WQE_CTRL_CQ_UPDATE').replace(
             'time(NULL) + 5', 'time(NULL)')
         self.assertNotEqual(wrong, code)
-        subprocess.run(['gcc', '-x', 'c', '-', '-I', examples, '-o', exe, '-lmlx5', '-libverbs'], input=wrong, text=True,
+        subprocess.run(['gcc', '-x', 'c', '-', '-I', examples, '-o', exe, '-lmlx5', '-libverbs'], input=wrong, errors='replace',
                        check=True, timeout=TIMEOUT)
         trace, summary = self.command(exe, status=1)
         said = 'a doorbell for it rang on UAR page 2, its context has uar_page 3'
