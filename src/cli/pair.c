@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -181,18 +182,32 @@ static int find_hosts(struct both *b)
 	return o ? 0 : err;
 }
 
+/* Until it executes its program, a child has the listening sockets of this process. */
+static void wait_for_exec(const int gone[2])
+{
+	char c;
+
+	close(gone[1]);
+	while (read(gone[0], &c, 1) < 0 && errno == EINTR)
+		;
+	close(gone[0]);
+}
+
 static pid_t start(struct both *b, const char *host, char **argv)
 {
 	struct link_msg m = {.op = LINK_HOST};
 	pid_t parent = getpid(), pid;
-	int netns = -1, r;
+	int netns = -1, gone[2], r;
 
 	snprintf(m.host, sizeof(m.host), "%s", host);
 	r = client_request(b->sock, &m, &netns);
 	if (r < 0)
 		return prog_fail("cannot make host %s ready: %s", host, prog_why(-r)) * 0 - 1;
+	if (pipe2(gone, O_CLOEXEC))
+		return prog_fail("cannot make a pipe: %s", strerror(errno)) * 0 - 1;
 	pid = fork();
 	if (pid) {
+		wait_for_exec(gone);
 		if (netns >= 0)
 			close(netns);
 		return pid;

@@ -179,7 +179,9 @@ class Worlds(Cli):
     def test_a_slow_manager(self):
         """Its answer comes, single or long, to who waits for it; saquery's time-out ends the wait with ETIMEDOUT."""
         r = self.softhca('run', '--world', 'sm-slow', '--', 'saquery', '-t', '200', 'NR')
-        self.assertEqual((r.returncode, r.stderr), (110, 'Query SA failed: Connection timed out\n'), r)
+        # Which of its two waits ends first, libibumad's or saquery's own, decides what it says.
+        self.assertEqual(r.returncode, 110, r)
+        self.assertRegex(r.stderr, 'Query SA failed: Connection timed out|sa_query: umad_recv failed')
         for what, is_there in ('CPI', 'Class version.*2'), ('NR', '(?s)NodeRecord.*NodeRecord'):
             r = self.softhca('run', '--world', 'sm-slow', '--', 'saquery', '-t', '60000', what)
             self.assertEqual(r.returncode, 0, r)
