@@ -71,13 +71,15 @@ static void plug(struct sup *sup, const struct hw_hca *h, bool in)
 bool sup_hca_fail(struct sup *sup, uint32_t hca, enum hw_fails how)
 {
 	struct hw_hca *h = hw_hca(&sup->seg, hca);
+	bool worked;
 
 	if (!h || atomic_load(&h->fails) >= (uint32_t)how)
 		return false;
-	/* One that is fatal already has told so. */
-	if (atomic_exchange(&h->fails, how) == HW_WORKS)
-		tell_fatal(&sup->seg, hca);
+	worked = atomic_exchange(&h->fails, how) == HW_WORKS;
 	stop_queues(&sup->seg, hca);
+	/* Who reads of it finds queues that do nothing. One that is fatal already has told so. */
+	if (worked)
+		tell_fatal(&sup->seg, hca);
 	if (how == HW_UNPLUGGED)
 		kill_files(&sup->seg, hca);
 	plug(sup, h, false);

@@ -188,8 +188,9 @@ static const char *result(int r)
 	return r ? strerrorname_np(errno) : "ok";
 }
 
-static void break_device(void)
+static void lose(bool unplugged)
 {
+	struct ibv_async_event e;
 	struct ibv_qp_init_attr init;
 	struct ibv_port_attr port;
 	struct ibv_qp_attr a;
@@ -199,6 +200,9 @@ static void break_device(void)
 	receive(1);
 	ibv_query_qp(qp[1], &a, IBV_QP_STATE, &init); /* it may be too late for it */
 	tell_event();
+	/* Its files die after the event: reading ends with EIO. */
+	while (unplugged && !ibv_get_async_event(ctx, &e))
+		ibv_ack_async_event(&e);
 	errno = 0;
 	other = ibv_alloc_pd(ctx);
 	printf("alloc_pd: %s\n", result(!other));
@@ -208,7 +212,8 @@ static void break_device(void)
 	for (int i = 0; i < 2; i++) {
 		struct ibv_wc wc;
 
-		MUST(!ibv_poll_cq(cq[i], 1, &wc));
+		if (ibv_poll_cq(cq[i], 1, &wc))
+			printf("cq %d: %s\n", i + 1, ibv_wc_status_str(wc.status));
 		MUST(!ibv_destroy_qp(qp[i]));
 		MUST(!ibv_destroy_cq(cq[i]));
 	}
@@ -216,16 +221,23 @@ static void break_device(void)
 	MUST(!ibv_dealloc_pd(pd));
 }
 
+static void break_device(void)
+{
+	lose(false);
+}
+
+static void unplug_device(void)
+{
+	lose(true);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} all[] = {{"qp", break_qp},
-		   {"cq", break_cq},
-		   {"srq", break_srq},
-		   {"wq", break_wq},
-		   {"device", break_device}};
+	} all[] = {{"qp", break_qp}, {"cq", break_cq},         {"srq", break_srq},
+		   {"wq", break_wq}, {"device", break_device}, {"unplug", unplug_device}};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -625,8 +625,8 @@ class Adapters(softhca.Case):
     def inject(self, fab, *rules):
         return fab.softhca('inject', 'add', *rules)
 
-    def broken(self, rule):
-        r = run('run', '--timeout', '60', '--inject', rule, '--', os.path.join(HERE, 'broken'), 'device')
+    def broken(self, rule, how='device'):
+        r = run('run', '--timeout', '60', '--inject', rule, '--', os.path.join(HERE, 'broken'), how)
         self.assertEqual(r.status, 0, r)
         return r.out[:r.out.index('softhca: inject:')].splitlines()
 
@@ -641,7 +641,7 @@ class Adapters(softhca.Case):
             self.assertIn('Failed to open device', r.out)
 
     def test_unplug(self):
-        self.assertEqual(self.broken('device[dev=mlx5_0]:unplug:after=ibv_query_qp'),
+        self.assertEqual(self.broken('device[dev=mlx5_0]:unplug:after=ibv_query_qp', 'unplug'),
                          ['event: local catastrophic error 0', 'alloc_pd: EIO', 'query_port: EIO'])
 
     def test_others_stay(self):

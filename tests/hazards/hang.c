@@ -137,6 +137,7 @@ static int dies(int argc, char **argv)
 		struct hung h = {0};
 		int status;
 
+		signal(sigs[i], SIG_DFL); /* nohup ignores SIGHUP, a shell's & SIGINT */
 		if (!hang(&h, i % 2 ? SEND : WRITE, true))
 			return skip();
 		CHECK(!kill(h.pid, sigs[i]));
