@@ -236,6 +236,16 @@ static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t 
 	return n;
 }
 
+/* An act was done to `n` of those that it is for; to none: it has not happened. */
+static void count_act(struct hw_fault *f, uint64_t n)
+{
+	if (!n)
+		return;
+	atomic_fetch_add(&f->seen, n);
+	atomic_fetch_add(&f->fired, 1);
+	TRACE(LOG_INJECT, "fired: %s", f->text);
+}
+
 /* Objects are locked by those who use them, so a job breaks them. */
 struct breaking {
 	struct sup_job job; /* first */
@@ -279,11 +289,8 @@ static void run_breaking(struct sup_job *j)
 			n++;
 	}
 	f = hw_fault(j->s, b->fault);
-	if (!n || !f || f->gen != b->rule.gen)
-		return;
-	atomic_fetch_add(&f->seen, n);
-	atomic_fetch_add(&f->fired, 1);
-	TRACE(LOG_INJECT, "fired: %s", f->text);
+	if (f && f->gen == b->rule.gen)
+		count_act(f, n);
 }
 
 static void breaking_done(struct sup *sup, struct sup_job *j)
@@ -293,15 +300,14 @@ static void breaking_done(struct sup *sup, struct sup_job *j)
 }
 
 /* Its job counts. */
-static uint32_t act_objects(struct sup *sup, const struct hw_fault *f)
+static uint32_t act_objects(struct sup *sup, uint32_t fault)
 {
 	struct breaking *b = calloc(1, sizeof(*b));
 
 	if (!b)
 		return 0;
-	memcpy(&b->rule, f, sizeof(*f));
-	b->fault = (uint32_t)(((const uint8_t *)f - (uint8_t *)seg_at(&sup->seg, SEG_T_FAULT, 0)) /
-			      sizeof(*f));
+	memcpy(&b->rule, hw_fault(&sup->seg, fault), sizeof(b->rule));
+	b->fault = fault;
 	b->job = (struct sup_job){.run = run_breaking, .done = breaking_done, .s = &sup->seg};
 	sup_work(sup, &b->job);
 	return 0;
@@ -317,19 +323,16 @@ static uint64_t act_at(const struct sup *sup, const struct hw_fault *f)
 	return atomic_load(&f->due) ? 0 : UINT64_MAX;
 }
 
-static void act(struct sup *sup, struct hw_fault *f, uint64_t now)
+static void act(struct sup *sup, uint32_t fault, uint64_t now)
 {
+	struct hw_fault *f = hw_fault(&sup->seg, fault);
 	uint32_t n = f->sel.moment == HW_ACT_PORT      ? act_ports(sup, f, now)
 		     : f->sel.moment == HW_ACT_DEVICE  ? act_devices(sup, f, now)
 		     : f->sel.moment == HW_ACT_PROCESS ? act_processes(sup, f, now)
-						       : act_objects(sup, f);
+						       : act_objects(sup, fault);
 
 	atomic_store(&f->done, 1);
-	atomic_fetch_add(&f->seen, n);
-	if (!n)
-		return;
-	atomic_fetch_add(&f->fired, 1);
-	TRACE(LOG_INJECT, "fired: %s", f->text);
+	count_act(f, n);
 }
 
 static bool of_subnet(const struct sup_later *l)
@@ -366,7 +369,7 @@ uint64_t sup_faults_run(struct sup *sup)
 		uint64_t at = act_at(sup, f);
 
 		if (at <= now && !sup->sweeping) {
-			act(sup, f, now);
+			act(sup, i, now);
 			continue;
 		}
 		if (at <= now)
