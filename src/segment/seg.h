@@ -208,7 +208,7 @@ struct seg {
 	_Atomic int spare_fd;
 	_Atomic uint32_t said;     /* diagnostics that are given once (mem.c) */
 	_Atomic uint32_t tap_seen; /* the last `turn` of seg_hdr.tap that was taken up */
-	_Atomic uint32_t tap_busy; /* a thread is taking it */
+	_Atomic uint32_t tap_busy; /* tid of the thread that is taking it; 0: none */
 	/*
 	 * 1 + the slot in which odp.c last made pages present: [0] of another process, [1] our own
 	 */

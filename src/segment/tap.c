@@ -9,8 +9,32 @@
 #include <string.h>
 #include "segment/proc.h"
 #include "segment/table.h"
+#include "util/clock.h"
 #include "util/fmt.h"
 #include "util/log.h"
+#include "util/sys.h"
+
+#define ALONE_NS NSEC_PER_SEC /* a debugger may have stopped the thread that takes it */
+#define NAP_NS 20000
+
+/*
+ * One thread takes a turn. The others wait for it: the reader has said that it watches, so what is
+ * called from now on must be in the trace. False: it is taken, or this handler interrupted it.
+ */
+static bool tap_alone(struct seg *s, uint32_t turn)
+{
+	const struct timespec nap = {0, NAP_NS};
+	uint32_t tid = (uint32_t)sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0), owner = 0;
+	uint64_t end = clock_now_ns() + ALONE_NS;
+
+	while (!atomic_compare_exchange_strong(&s->tap_busy, &owner, tid)) {
+		if (owner == tid || atomic_load(&s->tap_seen) == turn || clock_now_ns() > end)
+			return false;
+		sys_call(SYS_nanosleep, &nap, NULL);
+		owner = 0;
+	}
+	return true;
+}
 
 void tap_take(struct seg *s)
 {
@@ -19,8 +43,8 @@ void tap_take(struct seg *s)
 	char fifo[sizeof(s->dir) + sizeof(TAP_FIFO) + 1];
 	uint32_t turn = atomic_load(&tap->turn);
 
-	if (atomic_exchange(&s->tap_busy, 1))
-		return; /* another thread, or the call that this handler interrupted, handles it */
+	if (!tap_alone(s, turn))
+		return;
 	memcpy(topics, tap->topics, sizeof(topics));
 	memcpy(options, tap->options, sizeof(options));
 	topics[sizeof(topics) - 1] = options[sizeof(options) - 1] = '\0';

@@ -28,6 +28,8 @@ static char names[LOG_NAMES_MAX]; /* commands to trace; "!" in front: all but th
 static bool own;                  /* the environment asks for a trace */
 static int live_fd = -1;          /* of a trace of the fabric; stays open, so that its number is
 				     never another file's while a thread may write */
+static uint32_t live_mask;        /* what it asks for */
+static uint32_t live_turn;        /* counts its beginnings and ends */
 static int log_fd = 2;
 static bool inherited;
 static bool log_pipe; /* writes of more than PIPE_BUF are not atomic and must be serialised */
@@ -203,6 +205,22 @@ void log_finish(void)
 	lost = 0;
 }
 
+static void live_set(uint32_t mask)
+{
+	__atomic_store_n(&live_mask, mask, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&live_turn, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&log_mask, mask, __ATOMIC_SEQ_CST);
+}
+
+/* The reader of that turn has gone. Another thread may already have begun the next one's trace. */
+static void live_lost(uint32_t turn)
+{
+	__atomic_store_n(&log_mask, (uint32_t)LOG_ERROR, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&live_turn, __ATOMIC_SEQ_CST) != turn)
+		__atomic_store_n(&log_mask, __atomic_load_n(&live_mask, __ATOMIC_SEQ_CST),
+				 __ATOMIC_SEQ_CST);
+}
+
 int log_live(const char *topics_, const char *options, const char *fifo)
 {
 	int fd;
@@ -226,7 +244,7 @@ int log_live(const char *topics_, const char *options, const char *fifo)
 	missing = 0;
 	log_json = false;
 	read_options(options);
-	__atomic_store_n(&log_mask, topics_of(topics_), __ATOMIC_RELEASE);
+	live_set(topics_of(topics_));
 	return 0;
 }
 
@@ -236,7 +254,7 @@ void log_live_end(void)
 
 	if (own || live_fd < 0)
 		return;
-	__atomic_store_n(&log_mask, (uint32_t)LOG_ERROR, __ATOMIC_RELAXED);
+	live_set(LOG_ERROR);
 	fd = sys_openat(AT_FDCWD, "/dev/null", O_WRONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return;
@@ -447,6 +465,7 @@ void log_write(const char *line, size_t n)
 	uint64_t mine = UINT64_C(1) << (SIGPIPE - 1) | UINT64_C(1) << (SIGXFSZ - 1);
 	uint64_t old = 0, pending = 0;
 	struct timespec now = {0};
+	uint32_t live = __atomic_load_n(&live_turn, __ATOMIC_SEQ_CST);
 	int tid = log_pipe ? (int)sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0) : 0, turn = 0, r;
 
 	if (__builtin_expect(log_fd == live_fd, 0)) {
@@ -466,7 +485,7 @@ void log_write(const char *line, size_t n)
 	if (r < 0 && log_fd != live_fd)
 		complain(r);
 	else if (r == -EPIPE)
-		log_live_end(); /* the reader has gone */
+		live_lost(live);
 	else if (r == -EAGAIN) {
 		__atomic_fetch_add(&missing, 1, __ATOMIC_RELAXED);
 		__atomic_store_n(&stuck, 1, __ATOMIC_RELAXED);
