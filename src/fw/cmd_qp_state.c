@@ -321,6 +321,7 @@ static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct tra
 {
 	const void *qpc = qp->qpc;
 	const void *ads = LAYOUT_IN(qpc, primary_address_path, qpc);
+	struct hw_qp *peer;
 
 	/* Later commands do not change it: a QP that runs may use the other one. */
 	if (t->bit & (I2R | R2S)) {
@@ -340,6 +341,9 @@ static void qp_apply(const struct fw_call *k, struct hw_qp *qp, const struct tra
 	qp->rnr_retry = (uint8_t)QPC(rnr_retry);
 	if (t->bit == I2R) {
 		qp->dest_qpn = (uint32_t)QPC(remote_qpn);
+		peer = hw_qp(k->s, qp->dest_qpn);
+		if (peer)
+			atomic_store(&peer->named_by, 1 + LAYOUT_GET32(rst2init_qp_in, k->in, qpn));
 		qp->mtu = 128u << QPC(mtu);
 		qp->next_rcv_psn = (uint32_t)QPC(next_rcv_psn);
 	}

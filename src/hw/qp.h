@@ -102,6 +102,8 @@ struct hw_qp {
 	 * made? Else the state that was reset last, with 1 added, and who was connected to it.
 	 */
 	uint32_t was_rts, reset_from, reset_peer;
+	/* For the same: 1 + the QP that was last connected to this number, by its process. */
+	_Atomic uint32_t named_by;
 	/* [sq], rare: the peer's FIN for a rendezvous must still be received (enum hw_fin) */
 	uint32_t fin_owed;
 	uint64_t fin_tag;

@@ -9,7 +9,6 @@
 #include "hw/cq.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
-#include "hw/service.h"
 
 static const char *waits_for(uint32_t park)
 {
@@ -141,26 +140,17 @@ static bool put_full(struct cause_text *t, struct seg *s, const struct hw_qp *qp
 
 /* ---- queue pairs that were never in RTS */
 
-/* A search of all QPs must not make their destruction slow. */
-#define PEERS_SEARCHED 256u
-
-/* A QP that sends to this one, as far as it knows; SEG_NONE: none. */
-static uint32_t peer_of(const struct seg *s, uint32_t qpn)
+/* The QP that was connected to this one last, if it still is; SEG_NONE: none. */
+static uint32_t peer_of(const struct seg *s, const struct hw_qp *qp, uint32_t qpn)
 {
-	uint32_t left = PEERS_SEARCHED;
+	uint32_t i = atomic_load(&qp->named_by) - 1;
+	const struct hw_qp *peer = i == SEG_NONE ? NULL : hw_qp(s, i);
 
-	seg_for_each_live (s, SEG_T_QP, i) {
-		const struct hw_qp *peer = hw_qp(s, i);
-
-		if (peer && i != qpn && peer->dest_qpn == qpn &&
-		    hw_service(peer->st)->st != PRM_ST_UD &&
-		    (atomic_load(&peer->state) == PRM_QP_STATE_RTR ||
-		     atomic_load(&peer->state) == PRM_QP_STATE_RTS))
-			return i;
-		if (!--left)
-			break;
-	}
-	return SEG_NONE;
+	return peer && peer->dest_qpn == qpn &&
+			       (atomic_load(&peer->state) == PRM_QP_STATE_RTR ||
+				atomic_load(&peer->state) == PRM_QP_STATE_RTS)
+		       ? i
+		       : SEG_NONE;
 }
 
 /* Nothing was received, and no receive is posted: a QP in RTR may be there to receive alone. */
@@ -176,7 +166,7 @@ static bool is_idle(struct seg *s, const struct hw_qp *qp)
 static bool is_unused(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t state,
 		      uint32_t *peer)
 {
-	*peer = state < PRM_QP_STATE_RTR ? peer_of(s, qpn) : SEG_NONE;
+	*peer = state < PRM_QP_STATE_RTR ? peer_of(s, qp, qpn) : SEG_NONE;
 	return state == PRM_QP_STATE_RTR ? is_idle(s, qp) : *peer != SEG_NONE;
 }
 
