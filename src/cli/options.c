@@ -15,6 +15,7 @@
 #include "fabric/eth.h"
 #include "fw/caps.h"
 #include "hw/hca.h"
+#include "hw/timer.h"
 #include "shim/shim.h"
 #include "super/program.h"
 #include "super/runtime.h"
@@ -219,6 +220,25 @@ static int store_seed(struct parse *p, const struct opt_row *row, const char *ar
 	return 0;
 }
 
+/* Thousandths: as many digits as --help promises. */
+static int store_scale(struct parse *p, const struct opt_row *row, const char *arg)
+{
+	const char *end = NULL;
+	uint64_t n = 0, digit = HW_TIME_TRUE;
+
+	if (*arg >= '0' && *arg <= '9')
+		n = num_decimal(arg, &end);
+	n = n < HW_TIME_MAX ? n * HW_TIME_TRUE : HW_TIME_MAX + 1;
+	if (end && *end == '.' && end[1])
+		for (end++; *end >= '0' && *end <= '9' && digit > 1; end++)
+			n += (uint64_t)(*end - '0') * (digit /= 10);
+	if (!end || *end || !n || n > HW_TIME_MAX)
+		return prog_fail("%s: --%s: '%s' is not a number from 0.001 to 1000", p->verb->name,
+				 row->name, arg);
+	*(uint32_t *)((char *)p->o + row->at) = (uint32_t)n;
+	return 0;
+}
+
 static int store_uids(struct parse *p, const struct opt_row *row, const char *arg)
 {
 	struct fab_options *f = &p->o->fab;
@@ -316,7 +336,10 @@ static const struct opt_row rows[] = {
 	 .store = store_inject_file, .given = CLI_SHAPE},
 	{CLI_MAKERS, "seed", 0, "N", "seed of rules with p= (printed at the end)",
 	 .store = store_seed, .given = CLI_SHAPE},
-	{CLI_COMMANDS, "inject-unused", 0, "ok|fail",
+	{CLI_MAKERS, "time-scale", 0, "F",
+	 "timers of adapters and of the fabric run F times faster, 0.001 to 1000 (1)",
+	 .store = store_scale, AT(uint32_t, fab.time_scale), .given = CLI_SHAPE},
+	{CLI_RUNS, "inject-unused", 0, "ok|fail",
 	 "a rule that never fires is a failure, with exit status 4, or not (fail)",
 	 .store = store_unused, .words = unused},
 	{CLI_MAKERS, "mtu", 0, "OCTETS", "MTU of Ethernet interfaces, 1280 to 9978 (1500)",

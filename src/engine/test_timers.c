@@ -8,6 +8,7 @@
 #include "hw/qctr.h"
 #include "hw/qp.h"
 #include "hw/qp_state.h"
+#include "hw/timer.h"
 #include <infiniband/verbs.h>
 
 #define ACK_NS(t) (UINT64_C(4096) << (t))
@@ -274,6 +275,80 @@ static void retries_wait_longer_and_longer(void **state)
 		    UINT64_C(1) << 60);
 }
 
+/* --time-scale: what waits for ever still does, and the clock of completions is the true one. */
+static void timers_run_faster_or_slower(void **state)
+{
+	static const struct {
+		uint32_t scale;
+		uint64_t ack, rnr;
+	} rows[] = {{100 * HW_TIME_TRUE, ACK_NS(14) / 100, RNR_12_NS / 100},
+		    {HW_TIME_TRUE / 2, ACK_NS(14) * 2, RNR_12_NS * 2},
+		    {HW_TIME_MAX, ACK_NS(14) / 1000, RNR_12_NS / 1000},
+		    {1, ACK_NS(14) * 1000, UINT64_C(1000) * RNR_12_NS}};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct t_pair *p;
+
+		t_pair_setup((void **)&p);
+		fab_subnet(&p->t->s)->time_scale = rows[i].scale;
+		send_x(p->a);
+		assert_int_equal(eng_run_due(&p->t->s), t_now + rows[i].rnr);
+		pass(p->t, rows[i].rnr - 1);
+		t_recv_at(p->b, 0, 8);
+		t_assert_empty(&p->b->cq);
+		pass(p->t, 1);
+		t_received(p->b, MLX5_CQE_RESP_SEND, 1, 0);
+		t_expect_done(p->a, MLX5_OPCODE_SEND, 0);
+		port_down(p);
+		send_x(p->a);
+		for (int k = 0; k < 3; k++) {
+			assert_int_equal(eng_run_due(&p->t->s), t_now + rows[i].ack);
+			pass(p->t, rows[i].ack - 1);
+			t_assert_empty(&p->a->cq);
+			pass(p->t, 1);
+		}
+		t_expect_error(p->a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR,
+			       1);
+		t_pair_teardown((void **)&p);
+	}
+}
+
+static void timers_do_not_overflow(void **state)
+{
+	struct t_pair *p = *state;
+	const struct seg *s = &p->t->s;
+
+	for (uint32_t scale = 1; scale <= HW_TIME_MAX; scale *= 10) {
+		fab_subnet(s)->time_scale = scale;
+		assert_true(hw_timer_ns(s, UINT64_MAX) == UINT64_MAX);
+		assert_true(hw_timer_at(s, UINT64_MAX) == UINT64_MAX);
+		for (uint64_t ns = 1; ns < UINT64_C(1) << 61; ns *= 2) {
+			assert_true(hw_timer_ns(s, ns) <= hw_timer_ns(s, 2 * ns));
+			assert_true(hw_timer_ns(s, ns) <= HW_TIMER_MAX_NS);
+		}
+	}
+}
+
+/* The fabric's clock, and when it shows a time: never too early, or a loop would spin. */
+static void the_fabrics_clock(void **state)
+{
+	struct t_pair *p = *state;
+	const struct seg *s = &p->t->s;
+
+	for (uint32_t scale = 1; scale <= HW_TIME_MAX; scale *= 10) {
+		uint64_t due, at;
+
+		fab_subnet(s)->born = clock_now_ns() - NSEC_PER_SEC;
+		fab_subnet(s)->time_scale = scale;
+		due = hw_timer_now(s) + 123457;
+		at = hw_timer_at(s, due);
+		while (clock_now_ns() < at && at - clock_now_ns() < 10 * NSEC_PER_MSEC)
+			;
+		assert_true(hw_timer_now(s) >= due || clock_now_ns() < at);
+		assert_true(hw_timer_now(s) >= fab_subnet(s)->born);
+	}
+}
+
 static void timeout_zero_waits_for_ever(void **state)
 {
 	struct t_pair *p = *state;
@@ -408,6 +483,9 @@ int main(void)
 		cmocka_unit_test(silence),
 		P(heals_before_the_last_retry),
 		P(retries_wait_longer_and_longer),
+		cmocka_unit_test(timers_run_faster_or_slower),
+		P(timers_do_not_overflow),
+		P(the_fabrics_clock),
 		P(timeout_zero_waits_for_ever),
 		P(duplicate),
 		P(out_of_sequence),

@@ -10,6 +10,7 @@
 #include "fabric/fabric.h"
 #include "fabric/for_tests.h"
 #include "hw/port.h"
+#include "hw/timer.h"
 #include "segment/proc.h"
 #include "segment/suplink.h"
 #include "util/clock.h"
@@ -336,8 +337,9 @@ uint64_t fab_notices_run(struct seg *s, fab_notice_send *send)
 		p = hw_port(s, n->port);
 		if (!p)
 			continue; /* repressed in the meantime, and the element is being reused */
-		then = now +
-		       (n->sub ? REPORT_NS : (uint64_t)TIMEOUT_UNIT_NS << (p->subnet_timeout & 31));
+		then = now + hw_timer_ns(s, n->sub ? REPORT_NS
+						   : (uint64_t)TIMEOUT_UNIT_NS
+							     << (p->subnet_timeout & 31));
 		dlid = notice_dlid(s, n, p);
 		if (!dlid) {
 			notice_give_up(s, i, n);

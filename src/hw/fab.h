@@ -124,7 +124,7 @@ struct fab_mcmem { /* SEG_T_MCMEM */
 struct fab_sarec { /* SEG_T_SAREC */
 	uint32_t gen, flags;
 	_Atomic uint32_t attr_id; /* stored last; 0: the element is being changed */
-	uint64_t deadline;        /* end of its lease, clock_now_ns(); UINT64_MAX: none */
+	uint64_t deadline;        /* end of its lease, hw_timer_now(); UINT64_MAX: none */
 	uint32_t port, slid;      /* the subscriber's address, as in its Set(InformInfo) */
 	uint8_t record[192];      /* the record in the SA's format */
 } SEG_ELEM;
@@ -160,6 +160,7 @@ struct fab_subnet { /* SEG_T_SUBNET, index FAB_SUBNET */
 	uint32_t gen, flags;
 	uint64_t born;        /* clock_now_ns() at the fabric's start */
 	uint64_t fault_seed;  /* of what rules of faults draw (fault.h) */
+	uint32_t time_scale;  /* how fast timers are, in thousandths (timer.h); 0: true time */
 	struct seg_lock lock; /* the built-in SM's lock */
 	/* may a port's `owed` be set? */
 	_Atomic uint32_t ports_owed;

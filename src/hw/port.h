@@ -136,7 +136,7 @@ struct hw_port {
 	 * LID; on a switch at port 0.
 	 */
 	uint64_t mkey;
-	_Atomic uint64_t mkey_until; /* end of the M_Key's lease, clock_now_ns(); 0: not running */
+	_Atomic uint64_t mkey_until; /* end of the M_Key's lease, hw_timer_now(); 0: not running */
 	uint16_t mkey_lease;         /* seconds; 0: without end */
 	uint8_t mkey_protect;
 	uint8_t width_sup, width_en; /* bits as in PortInfo */

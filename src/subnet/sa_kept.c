@@ -7,8 +7,8 @@
 
 #include <string.h>
 #include "hw/port.h"
+#include "hw/timer.h"
 #include "subnet/subnet.h"
-#include "util/clock.h"
 
 /* Component numbers of ServiceRecord. */
 enum { SR_ID, SR_GID, SR_PKEY, SR_LEASE = 4, SR_KEY };
@@ -22,7 +22,7 @@ static struct fab_sarec *at(struct sa_call *c, uint32_t i)
 
 static void kept_expire(struct sa_call *c)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = hw_timer_now(c->s);
 
 	seg_for_each_live (c->s, SEG_T_SAREC, i)
 		if (at(c, i)->deadline <= now)
@@ -111,7 +111,7 @@ static bool key_fits(const struct sa_call *c, const struct fab_sarec *r)
 static void show_service(struct sa_call *c, uint64_t own, const struct fab_sarec *r)
 {
 	uint8_t out[LAYOUT_SZ(service_record)];
-	uint64_t now = clock_now_ns();
+	uint64_t now = hw_timer_now(c->s);
 
 	memcpy(out, r->record, sizeof(out));
 	if (r->deadline != UINT64_MAX)
@@ -147,7 +147,7 @@ static void set_service(struct sa_call *c)
 			LAYOUT_SET(service_record, r->record, lease, FOR_EVER);
 		lease = LAYOUT_GET32(service_record, r->record, lease);
 		r->deadline =
-			lease == FOR_EVER ? UINT64_MAX : clock_now_ns() + lease * NSEC_PER_SEC;
+			lease == FOR_EVER ? UINT64_MAX : hw_timer_now(c->s) + lease * NSEC_PER_SEC;
 		sa_kept_finish(r, SA_ATTR_SERVICE_RECORD);
 		show_service(c, UINT64_MAX, r);
 	}

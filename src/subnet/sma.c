@@ -11,7 +11,7 @@
 #include "fabric/notice.h"
 #include "hw/hca.h"
 #include "hw/port.h"
-#include "util/clock.h"
+#include "hw/timer.h"
 
 #define PKEY_BLOCK 32
 #define GUID_BLOCK 8
@@ -19,11 +19,11 @@
 /* ---- M_Key */
 
 /* The lease has expired: any requester may read and set the key. */
-static void sma_expire(struct hw_port *p)
+static void sma_expire(const struct seg *s, struct hw_port *p)
 {
 	uint64_t until = atomic_load(&p->mkey_until);
 
-	if (until && clock_now_ns() >= until) {
+	if (until && hw_timer_now(s) >= until) {
 		p->mkey_protect = 0;
 		atomic_store(&p->mkey_until, 0);
 	}
@@ -37,7 +37,7 @@ bool sma_mkey_ok(struct seg *s, uint32_t port, const uint8_t *mad)
 
 	if (!p->mkey)
 		return true;
-	sma_expire(p);
+	sma_expire(s, p);
 	if (LAYOUT_GET(smp, mad, mkey) == p->mkey) {
 		atomic_store(&p->mkey_until, 0);
 		return true;
@@ -50,7 +50,7 @@ bool sma_mkey_ok(struct seg *s, uint32_t port, const uint8_t *mad)
 	fab_count(s, own, HW_CTR_MKEY_VIOL, 1);
 	if (p->mkey_lease)
 		atomic_compare_exchange_strong(&p->mkey_until, &none,
-					       clock_now_ns() + p->mkey_lease * NSEC_PER_SEC);
+					       hw_timer_now(s) + p->mkey_lease * NSEC_PER_SEC);
 	fab_notice_mkey(s, port, mad);
 	return false;
 }

@@ -48,6 +48,7 @@ struct fab_options {
 	struct hw_fault *faults; /* for the supervisor: rules of --inject */
 	uint32_t nfaults;
 	uint64_t fault_seed;
+	uint32_t time_scale;      /* for the supervisor: fab_subnet.time_scale */
 	struct fab_sm_kept *kept; /* of the built-in SM's first sweep; may be NULL */
 };
 

@@ -22,6 +22,7 @@
 #include "hw/evq.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "hw/timer.h"
 #include "segment/slot.h"
 #include "umad/umad.h"
 #include "util/clock.h"
@@ -170,7 +171,7 @@ static bool drop(void *ctx, uint32_t file, uint64_t ref)
 
 static uint64_t now(void *ctx)
 {
-	return clock_now_ns();
+	return hw_timer_now(&((struct sup *)ctx)->seg);
 }
 
 uint64_t sup_cm_run(struct sup *sup)
@@ -189,7 +190,7 @@ uint64_t sup_cm_run(struct sup *sup)
 				cma_arrived(cm->cma, &a->pkt);
 			free(a);
 		}
-		due = cma_run_due(cm->cma);
+		due = hw_timer_at(&sup->seg, cma_run_due(cm->cma));
 	} while (any_arrived(cm) || due <= clock_now_ns());
 	answer = sup_sa_run(sup);
 	return due < answer ? due : answer;

@@ -17,6 +17,7 @@
 #include "fw/fw.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "hw/timer.h"
 #include "segment/proc.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
@@ -44,7 +45,6 @@ int sup_faults_init(struct sup *sup)
 {
 	int r = 0;
 
-	fab_subnet(&sup->seg)->born = clock_now_ns();
 	fab_subnet(&sup->seg)->fault_seed = sup->fab.fault_seed;
 	for (uint32_t i = 0; i < sup->fab.nfaults && r >= 0; i++)
 		r = fault_add(sup, &sup->fab.faults[i]);
@@ -149,7 +149,7 @@ static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_
 		n++;
 		signal_slot(sup, i, p->gen, stop ? SIGSTOP : SIGKILL);
 		if (stop)
-			later(sup, (struct sup_later){.at = now + ns,
+			later(sup, (struct sup_later){.at = now + hw_timer_ns(s, ns),
 						      .port = SEG_NONE,
 						      .slot = i,
 						      .gen = p->gen,
@@ -182,7 +182,9 @@ static void act_port(struct sup *sup, const struct hw_fault *f, uint32_t port, u
 		plug(sup, port, true);
 	else if (fault_does(&f->does, FAULT_FLAP, &v)) {
 		plug(sup, port, false);
-		later(sup, (struct sup_later){.at = now + v, .port = port, .hca = SEG_NONE});
+		later(sup, (struct sup_later){.at = now + hw_timer_ns(&sup->seg, v),
+					      .port = port,
+					      .hca = SEG_NONE});
 	} else if (fault_does(&f->does, FAULT_PKEY, &v)) {
 		set_pkey(&sup->seg, port, (uint32_t)(v >> 32), (uint16_t)v);
 	} else if (fault_does(&f->does, FAULT_LID, &v) && !eth && v && v < FAB_LIDS) {
@@ -230,7 +232,9 @@ static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t 
 			continue;
 		n++;
 		if (v)
-			later(sup, (struct sup_later){.at = now + v, .port = SEG_NONE, .hca = i});
+			later(sup, (struct sup_later){.at = now + hw_timer_ns(s, v),
+						      .port = SEG_NONE,
+						      .hca = i});
 	}
 	sup_sweep(sup);
 	return n;

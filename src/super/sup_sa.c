@@ -7,6 +7,7 @@
 #include "super/supervisor.h"
 
 #include <stdlib.h>
+#include "hw/timer.h"
 #include "hw/world.h"
 #include "umad/umad.h"
 #include "util/clock.h"
@@ -42,7 +43,7 @@ void sup_sa_asked(struct sup *sup, const struct cm_pkt *pkt)
 	if (!q)
 		return; /* lost, as a packet that finds no receive is */
 	*q = (struct sup_query){.job = {.run = answer, .done = answered, .s = &sup->seg},
-				.at = clock_now_ns() + ns,
+				.at = clock_now_ns() + hw_timer_ns(&sup->seg, ns),
 				.pkt = *pkt};
 	if (sup->queries && sup->last_query->at <= q->at)
 		at = &sup->last_query->next;

@@ -19,6 +19,7 @@
 #include "fw/kinds.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "hw/timer.h"
 #include "segment/adopt.h"
 #include "util/cleanup.h"
 #include "world/world.h"
@@ -292,6 +293,9 @@ int sup_status_fd(struct sup *sup, const struct link_msg *m)
 	json_object_object_add(o, "private", json_object_new_boolean(sup->embedded));
 	json_object_object_add(o, "worlds", show_worlds(sup));
 	json_object_object_add(o, "faults", sup_faults_show(sup));
+	json_object_object_add(
+		o, "time_scale",
+		json_object_new_double((double)hw_time_scale(&sup->seg) / HW_TIME_TRUE));
 	json_object_object_add(o, "subnet", show_subnet(sup));
 	json_object_object_add(o, "hosts", show_hosts(sup, m->arg, host));
 	json_object_object_add(o, "objects", show_objects(sup));

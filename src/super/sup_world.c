@@ -6,6 +6,7 @@
 #include "fabric/fabric.h"
 #include "fabric/ifaddr.h"
 #include "hw/port.h"
+#include "hw/timer.h"
 #include "hw/world.h"
 #include "segment/suplink.h"
 #include "util/bits.h"
@@ -57,7 +58,7 @@ void sup_world_start(struct sup *sup)
 	uint64_t now = clock_now_ns(), late = hw_setting(&sup->seg, HW_SET_LATE_MS),
 		 gap = hw_setting(&sup->seg, HW_SET_CHANGE_MS);
 
-	sup->late_at = late ? now + late * NSEC_PER_MSEC : UINT64_MAX;
+	sup->late_at = late ? now + hw_timer_ns(&sup->seg, late * NSEC_PER_MSEC) : UINT64_MAX;
 	sup->change_at = gap ? now + gap * NSEC_PER_MSEC : UINT64_MAX;
 	settle(sup);
 }

@@ -135,6 +135,8 @@ int sup_init(struct sup *sup, const struct runtime *rt, const char *name, int di
 	}
 	if (!r)
 		r = sup_work_init(sup);
+	fab_subnet(&sup->seg)->born = clock_now_ns();
+	fab_subnet(&sup->seg)->time_scale = sup->fab.time_scale;
 	if (!r)
 		r = sup_cm_init(sup);
 	if (!r)

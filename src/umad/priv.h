@@ -199,7 +199,7 @@ void umad_set_tid(uint32_t agent, const struct mad_agent *a, uint8_t *mad);
 int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_agent *a,
 		  const struct ib_user_mad_hdr *h, struct umad_pkt *p, bool alone,
 		  struct mad_send **m);
-uint64_t umad_deadline_of(uint32_t timeout_ms);
+uint64_t umad_deadline_of(const struct seg *s, uint32_t timeout_ms);
 /* A send was not answered at once: make the device thread watch its deadline. */
 void umad_watch(struct seg *s, const struct umad_pkt *p);
 /* Does this process raise time-outs of that process: is it the same or, with `orphans`, dead? */

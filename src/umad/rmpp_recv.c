@@ -7,6 +7,7 @@
  * mad_recv.lock is held while a segment is stored, never while a MAD is sent. Messages are found
  * without a lock.
  */
+#include "hw/timer.h"
 #include "umad/priv.h"
 
 #include <errno.h>
@@ -200,7 +201,7 @@ static void mrecv_complete(struct seg *s, const struct mad_agent *a, struct mad_
 	o->msg = r->msg;
 	r->msg = (struct seg_chain){.owner = o->msg.owner};
 	atomic_store(&r->state, MAD_RECV_COMPLETE);
-	atomic_store(&r->deadline, clock_now_ns() + REMEMBER_NS);
+	atomic_store(&r->deadline, clock_now_ns() + hw_timer_ns(s, REMEMBER_NS));
 	mrecv_tell(r, r->mad, o);
 }
 
@@ -262,7 +263,7 @@ static void mrecv_start(struct seg *s, uint32_t agent, const struct mad_agent *a
 
 	if (!r)
 		return;
-	atomic_store(&r->deadline, clock_now_ns() + ASSEMBLY_NS);
+	atomic_store(&r->deadline, clock_now_ns() + hw_timer_ns(s, ASSEMBLY_NS));
 	if (!(r->flags & MAD_RMPP_LAST))
 		r->newwin += WINDOW;
 	seg_lock_if_runs(s, &r->lock); /* never waits: nobody knows the message yet */

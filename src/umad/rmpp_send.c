@@ -10,6 +10,7 @@
  * while a segment is sent.
  */
 #include "hw/port.h"
+#include "hw/timer.h"
 #include "segment/mem.h"
 #include "segment/proc.h"
 #include "umad/priv.h"
@@ -38,11 +39,11 @@ static uint32_t msend_class_of(const uint8_t *mad)
 	return LAYOUT_GET32(mad_hdr, mad, mgmt_class);
 }
 
-static uint64_t ack_deadline(const struct mad_send *m)
+static uint64_t ack_deadline(const struct seg *s, const struct mad_send *m)
 {
 	uint32_t ms = m->timeout_ms && m->timeout_ms < ACK_MS ? m->timeout_ms : ACK_MS;
 
-	return clock_now_ns() + ms * NSEC_PER_MSEC;
+	return clock_now_ns() + hw_timer_ns(s, ms * NSEC_PER_MSEC);
 }
 
 /* ---- segments, sent by the holder of the pump */
@@ -113,7 +114,7 @@ static void send_window(struct seg *s, uint32_t i, struct mad_send *m, uint32_t 
 		sent = true;
 	}
 	if (sent && waits(m, gen) && last_acked(atomic_load(&m->acked)) < m->segs)
-		atomic_store(&m->deadline, ack_deadline(m));
+		atomic_store(&m->deadline, ack_deadline(s, m));
 }
 
 static void msend_release(struct seg *s, uint32_t i, struct mad_send *m)
@@ -185,7 +186,7 @@ bool umad_rmpp_sends(struct seg *s, struct mad_send *m)
 {
 	if (!m->segs || last_acked(atomic_load(&m->acked)) >= m->segs || !is_pumped(s, m))
 		return false;
-	atomic_store(&m->deadline, ack_deadline(m));
+	atomic_store(&m->deadline, ack_deadline(s, m));
 	return true;
 }
 
@@ -195,7 +196,7 @@ bool umad_rmpp_retry(struct seg *s, uint32_t i, struct mad_send *m)
 	if (last_acked(atomic_load(&m->acked)) >= m->segs)
 		return false;
 	atomic_fetch_sub(&m->retries_left, 1);
-	atomic_store(&m->deadline, ack_deadline(m));
+	atomic_store(&m->deadline, ack_deadline(s, m));
 	atomic_store(&m->restart, 1);
 	pump(s, i, m->gen);
 	return true;
@@ -246,7 +247,7 @@ static int msend_begin(const struct umad_file *f, uint32_t idx, const struct mad
 	m->last_len = data->len - (m->segs - 1) * size;
 	m->max_retries = h->retries;
 	atomic_store(&m->acked, (uint64_t)umad_rmpp_window(f->s, idx, a, p) << 32);
-	atomic_store(&m->deadline, ack_deadline(m));
+	atomic_store(&m->deadline, ack_deadline(f->s, m));
 	umad_send_waits(f->s, p->send, m);
 	return 0;
 }
@@ -498,10 +499,10 @@ void umad_rmpp_ack(struct seg *s, uint32_t agent, const struct mad_agent *a,
 		 * Set the deadline here, because sending may take long: it goes on window by
 		 * window.
 		 */
-		atomic_store(&m->deadline, ack_deadline(m));
+		atomic_store(&m->deadline, ack_deadline(s, m));
 		pump(s, i, gen);
 	} else if (m->timeout_ms) { /* wait for the answer now, which may have segments, too */
-		atomic_store(&m->deadline, umad_deadline_of(m->timeout_ms));
+		atomic_store(&m->deadline, umad_deadline_of(s, m->timeout_ms));
 		umad_rmpp_reply(s, a, p, p->mad, MAD_RMPP_TYPE_ACK, 0, 0, 1);
 	} else if (umad_send_take(s, ref, MAD_SEND_ENDED)) {
 		umad_send_end(s, ref);

@@ -6,6 +6,7 @@
 #include "fabric/eth.h"
 #include "hw/hca.h"
 #include "hw/port.h"
+#include "hw/timer.h"
 #include "hw/world.h"
 #include "segment/mem.h"
 #include "segment/tap.h"
@@ -25,10 +26,12 @@ bool umad_has_deadlines(void)
 	return atomic_load_explicit(&any_deadline, memory_order_relaxed);
 }
 
-uint64_t umad_deadline_of(uint32_t timeout_ms)
+uint64_t umad_deadline_of(const struct seg *s, uint32_t timeout_ms)
 {
 	/* A negative number of milliseconds means no deadline (msecs_to_jiffies()). */
-	return (int32_t)timeout_ms < 0 ? UINT64_MAX : clock_now_ns() + timeout_ms * NSEC_PER_MSEC;
+	return (int32_t)timeout_ms < 0
+		       ? UINT64_MAX
+		       : clock_now_ns() + hw_timer_ns(s, timeout_ms * NSEC_PER_MSEC);
 }
 
 /* ---- one MAD from its header */
@@ -122,7 +125,7 @@ int umad_send_new(const struct umad_file *f, uint32_t agent, const struct mad_ag
 	m->port = p->from;
 	m->timeout_ms = h->timeout_ms;
 	atomic_store(&m->retries_left, h->retries);
-	atomic_store(&m->deadline, umad_deadline_of(h->timeout_ms));
+	atomic_store(&m->deadline, umad_deadline_of(f->s, h->timeout_ms));
 	memcpy(m->hdr, h, sizeof(m->hdr));
 	memcpy(m->mad, p->mad, MAD_SIZE);
 	seg_alloc_end(f->s, SEG_T_MSEND, f->file + 1, p->send);
@@ -305,7 +308,7 @@ static void repeat(struct seg *s, uint32_t i, struct mad_send *m, const struct m
 	struct umad_pkt p = {0};
 
 	atomic_fetch_sub(&m->retries_left, 1);
-	atomic_store(&m->deadline, umad_deadline_of(m->timeout_ms));
+	atomic_store(&m->deadline, umad_deadline_of(s, m->timeout_ms));
 	umad_pkt_fill(s, m->port, a, (const struct ib_user_mad_hdr *)m->hdr, &p);
 	memcpy(p.mad, m->mad, MAD_SIZE);
 	p.send = i;

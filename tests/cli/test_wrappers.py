@@ -19,6 +19,11 @@ set(pkey /sys/class/infiniband/mlx5_0/ports/1/pkeys/0)
 softhca_add_test(NAME good OPTIONS --hca 2 COMMAND sh -c "ibv_devices | grep -q mlx5_1")
 softhca_add_test(NAME bad COMMAND sh -c "ibv_devices | grep -q mlx5_1")
 softhca_add_test(NAME good-world OPTIONS --world pkey-shifted COMMAND grep -q 8001 ${pkey})
+softhca_add_test(NAME good-faults INJECT "fw[cmd=CREATE_CQ]:status=EXCEED_LIM" "ibv_alloc_mw:error=EIO:when=7+" SEED 5
+    TIME_SCALE 100 INJECT_UNUSED ok COMMAND sh -c "ibv_rc_pingpong; test $? = 1 && softhca status -j | tr -d ' ' | \
+    grep 'CREATE_CQ.*fired.:1.*alloc_mw.*time_scale.:100'")
+softhca_add_test(NAME bad-faults INJECT ibv_alloc_mw:error=EIO COMMAND true)
+softhca_add_test(NAME good-file INJECT_FILE rules COMMAND sh -c "ibv_rc_pingpong; test $? = 1")
 softhca_add_test(NAME bad-worlds ALL_WORLDS COMMAND grep -q ffff ${pkey})
 '''
 MESON = '''project('user')
@@ -73,10 +78,38 @@ class Wrappers(unittest.TestCase):
             self.assertIn('fw', f.read())
         self.assertGreater(os.path.getsize(os.path.join(kept, 'packets.pcap')), 24)
 
+    def test_faults_of_a_step(self):
+        """The action's inputs of their own, one by one."""
+        ci = os.path.join(self.prefix, 'share', 'softhca', 'softhca-ci')
+        kept = os.path.join(self.work, 'softhca-artifacts')
+        self.write('rules', 'ibv_alloc_mw:error=EIO\n')
+
+        def step(command, status, **inputs):
+            more = [f'SOFTHCA_{name}={value}' for name, value in inputs.items()]
+            return self.sh('env', *more, ci, '--', 'sh', '-c', command, status=status)
+        out = step('ibv_rc_pingpong || test $? = 1', 0,
+                   INJECT='\n# two\nfw[cmd=CREATE_CQ]:status=EXCEED_LIM:p=0.999999999\n ibv_alloc_pd:error=EIO:when=2..4',
+                   SEED=77, INJECT_UNUSED='ok')
+        self.assertIn('inject: fired 1 x: fw[cmd=CREATE_CQ]:status=EXCEED_LIM:p=0.999999999\n', out)
+        self.assertIn('never fired: ibv_alloc_pd:error=EIO:when=2..4\n', out)
+        self.assertIn('--seed 77\n', out)
+        self.assertFalse(os.path.exists(kept))
+        out = step('softhca status -j | tr -d " " | grep time_scale.:0.5', 4, INJECT_FILE='rules', TIME_SCALE='0.5')
+        self.assertIn('never fired: ibv_alloc_mw:error=EIO\n', out)
+        shutil.rmtree(kept)
+        out = step('true', 2, INJECT='ibv_alloc_mw:error=EIO\nibv_alloc_pd:nothing')
+        self.assertIn('rules.txt:2: there is no effect', out)
+        with open(os.path.join(TOP, 'action.yml'), encoding='utf-8') as f:
+            action = f.read()
+        for name in ('inject', 'inject-file', 'seed', 'inject-unused', 'time-scale'):
+            self.assertIn(f'\n  {name}:\n', action)
+            self.assertIn(f'        SOFTHCA_{name.upper().replace("-", "_")}: ${{{{ inputs.{name} }}}}\n', action)
+
     def test_ctest(self):
         if not shutil.which('ctest'):
             self.skipTest('cmake is not installed')
         self.write('CMakeLists.txt', CMAKE)
+        self.write('rules', 'ibv_create_cq:error=ENOMEM\n')
         self.sh('cmake', '-B', 'out', f'-DCMAKE_PREFIX_PATH={self.prefix}')
         self.sh('ctest', '--test-dir', 'out', '-R', 'good')
         self.sh('ctest', '--test-dir', 'out', '-R', 'bad', status=8)

@@ -15,6 +15,7 @@
 #include "fault/fault.h"
 #include "hw/qctr.h"
 #include "hw/service.h"
+#include "hw/timer.h"
 #include "util/cleanup.h"
 
 #include <infiniband/verbs.h>
@@ -260,7 +261,8 @@ enum eng_out fault_execute(struct eng_run *r, enum eng_out (*execute)(struct eng
 	switch (what) {
 	case FAULT_LATE:
 		decided(r, FAULT_WHATS);
-		park_qp(r->s, r->qp, HW_PARK_LATE, eng_clock() + r->qp->fault_arg);
+		park_qp(r->s, r->qp, HW_PARK_LATE,
+			eng_clock() + hw_timer_ns(r->s, r->qp->fault_arg));
 		return ENG_LATER;
 	case FAULT_LOST:
 		decided(r, FAULT_WHATS);

@@ -14,6 +14,7 @@
 #include "hw/qctr.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
+#include "hw/timer.h"
 #include "hw/use.h"
 #include "hw/world.h"
 #include "util/point.h"
@@ -213,7 +214,8 @@ static bool retry(struct eng_run *r, enum eng_out out)
 			return sq_fail_run(r, ENG_W_RNR);
 		if (qp->rnr_retry != 7)
 			qp->rnr_left--;
-		atomic_store(&qp->park_deadline, now + park_rnr_ns(r->rnr_timer));
+		atomic_store(&qp->park_deadline,
+			     now + hw_timer_ns(r->s, park_rnr_ns(r->rnr_timer)));
 		atomic_store(&qp->park, HW_PARK_RNR);
 		if (!r->waits_ready)
 			park_rouse(r->s, qp->mem.slot);
@@ -230,7 +232,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 			return sq_fail_run(r, ENG_W_RETRY);
 		qp->retries_left--;
 	}
-	wait = park_try_ns(r->s, qp);
+	wait = hw_timer_ns(r->s, park_try_ns(r->s, qp));
 	park_qp(r->s, qp, HW_PARK_RETRY, wait == UINT64_MAX ? wait : now + wait);
 	return false;
 }
