@@ -101,7 +101,9 @@ class Fabric:
         self.capture = None
         self.softhca('up', self.name, *options)
         try:
-            self.hosts = [Host(self, h['name']) for h in self.status()['hosts']]
+            up = self.status()
+            self.hosts = [Host(self, h['name']) for h in up['hosts']]
+            self.given = {f['number'] for f in up['faults']}
             if artifacts:
                 self.record()
         except BaseException:
@@ -152,6 +154,10 @@ class Fabric:
             return Rule(self, rule)
         except RuntimeError as e:
             raise ValueError(str(e)) from None
+
+    def never_fired(self):
+        """Rules of the marker that have had no effect; those of inject() have `fired`."""
+        return [f['rule'] for f in self.status()['faults'] if f['number'] in self.given and not f['fired']]
 
     def run(self, argv, check=True, **kw):
         return self.hosts[0].run(argv, check, **kw)
@@ -239,11 +245,14 @@ def _options(item):
             pytest.fail('the marker softhca takes named options only', pytrace=False)
         for name, value in marker.kwargs.items():
             options.setdefault(name, value)
+    unused = options.pop('inject_unused', 'fail')
+    if unused not in ('ok', 'fail'):
+        pytest.fail(f"the marker's inject_unused is 'ok' or 'fail', not {unused!r}", pytrace=False)
     argv = []
     for name, value in options.items():
         for v in value if isinstance(value, (list, tuple)) else [value]:
             argv += ['--' + name.replace('_', '-'), str(v)]
-    return argv
+    return argv, unused == 'ok'
 
 
 def _program(config):
@@ -278,8 +287,9 @@ def _fabric(request, world):
     kept = request.config.getoption('--softhca-artifacts')
     if kept:
         kept = os.path.join(os.path.abspath(kept), re.sub(r'[^\w.-]+', '-', request.node.nodeid))
+    options, unused_ok = _options(request.node)
     try:
-        fabric = Fabric(program, _options(request.node) + (['--world', world] if world else []), kept)
+        fabric = Fabric(program, options + (['--world', world] if world else []), kept)
     except RuntimeError as e:
         if world and (f'--world {world} needs' in str(e) or 'contradict each other' in str(e)):
             pytest.skip(str(e))
@@ -287,6 +297,10 @@ def _fabric(request, world):
     except OSError as e:
         pytest.fail(str(e), pytrace=False)
     yield fabric
+    failed = getattr(request.node, 'softhca_failed', False)
+    never = [] if failed or unused_ok else fabric.never_fired()
     fabric.down()
-    if kept and not getattr(request.node, 'softhca_failed', False):
+    if kept and not failed and not never:
         shutil.rmtree(kept)
+    if never:
+        pytest.fail('\n'.join(f'never fired: {rule}' for rule in never), pytrace=False)

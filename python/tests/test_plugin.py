@@ -211,3 +211,33 @@ def test_faults_on_purpose(pytester):
                 softhca_fabric.inject('nothing:lost')
     ''')
     pytester.runpytest_subprocess('-p', 'pytest_softhca').assert_outcomes(passed=1)
+
+
+def test_faults_and_time_scale_of_a_marker(pytester):
+    pytester.makepyfile('''
+        import pytest
+
+        @pytest.mark.softhca(inject=['ibv_alloc_pd:error=ENOMEM', 'ibv_alloc_mw:error=EIO'], seed=7, time_scale=20)
+        def test_one_never_fires(softhca_fabric):
+            up = softhca_fabric.status()
+            assert (up['time_scale'], len(up['faults'])) == (20, 2)
+            assert softhca_fabric.run(['ibv_rc_pingpong'], check=False).returncode
+            softhca_fabric.inject('ibv_alloc_dm:error=EIO')
+
+        @pytest.mark.softhca(inject='ibv_alloc_mw:error=EIO', inject_unused='ok')
+        def test_so_what(softhca_fabric):
+            pass
+
+        @pytest.mark.softhca(inject='ibv_alloc_mw:error=EIO')
+        def test_fails_by_itself(softhca_fabric):
+            assert False
+
+        @pytest.mark.softhca(time_scale=0)
+        def test_wrong(softhca_fabric):
+            pass
+    ''')
+    result = pytester.runpytest_subprocess('-p', 'pytest_softhca')
+    result.assert_outcomes(passed=2, failed=1, errors=2)
+    out = result.stdout.str()
+    assert out.count('never fired: ibv_alloc_mw:error=EIO') == 1 and 'never fired: ibv_alloc_dm' not in out
+    assert "--time-scale: '0' is not a number from 0.001 to 1000" in out
