@@ -13,7 +13,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "cli/pcapng.h"
 #include "cli/watch.h"
+#include "fault/fault.h"
 #include "hw/cap.h"
 #include "hw/port.h"
 #include "super/program.h"
@@ -45,57 +47,91 @@ static const struct capture_form *pcap_form(const struct seg *s)
 
 /* ---- the thread */
 
-static bool write_one(struct capture *c, pcap_dumper_t *dump, const struct seg_cap_rec *rec)
+/* pcapng is what has a place for that; its name, or rules from the start, choose it. */
+static bool wants_ng(const struct seg *s, const struct cli_options *o)
 {
-	static uint8_t bytes[ERF_MAX];
-	uint64_t lost = cap_lost(c->seg);
-	uint32_t wire, n = c->form->record(&rec->pkt, rec->payload, c->snap,
-					   (uint32_t)(lost < UINT16_MAX ? lost : UINT16_MAX), bytes,
-					   &wire);
-	struct pcap_pkthdr h = {
+	const char *dot = strrchr(o->capout, '.');
+
+	return (dot && !strcmp(dot, ".pcapng")) || o->fab.nfaults ||
+	       seg_next(s, SEG_T_FAULT, SEG_OWNER_ANY, 0) != SEG_NONE;
+}
+
+static bool begin_file(struct capture *c)
+{
+	pcap_t *p;
+
+	if (c->ng)
+		return pcapng_begin(c->file,
+				    c->form->dlt); /* these two have the same number there */
+	p = pcap_open_dead_with_tstamp_precision(c->form->dlt, SNAP_ALL,
+						 PCAP_TSTAMP_PRECISION_NANO);
+	c->dump = p ? pcap_dump_fopen(p, c->file) : NULL;
+	if (p)
+		pcap_close(p);
+	return c->dump;
+}
+
+static bool write_packet(struct capture *c, const struct pcapng_packet *p)
+{
+	const struct pcap_pkthdr h = {
 		/* microseconds or nanoseconds, as the file's header says */
-		.ts = {(time_t)(rec->pkt.time_ns / NSEC_PER_SEC),
-		       (suseconds_t)(rec->pkt.time_ns % NSEC_PER_SEC)},
-		.caplen = n,
-		.len = wire,
+		.ts = {(time_t)(p->ns / NSEC_PER_SEC), (suseconds_t)(p->ns % NSEC_PER_SEC)},
+		.caplen = p->kept,
+		.len = p->wire,
 	};
 
-	c->lost += lost;
 	c->packets++;
-	pcap_dump((u_char *)dump, &h, bytes);
+	if (c->ng)
+		return pcapng_packet(c->file, p);
+	pcap_dump((u_char *)c->dump, &h, p->bytes);
 	return !ferror(c->file);
 }
 
+static bool write_one(struct capture *c, const struct seg_cap_rec *rec)
+{
+	static uint8_t bytes[ERF_MAX];
+	uint64_t lost = cap_lost(c->seg);
+	struct pcapng_packet p = {.ns = rec->pkt.time_ns, .bytes = bytes};
+
+	c->lost += lost;
+	if (rec->pkt.mark == PKT_RULE) {
+		c->fired += c->ng;
+		return !c->ng || pcapng_text(c->file, p.ns, (const char *)rec->payload);
+	}
+	p.kept = c->form->record(&rec->pkt, rec->payload, c->snap,
+				 (uint32_t)(lost < UINT16_MAX ? lost : UINT16_MAX), bytes, &p.wire);
+	if (rec->pkt.mark == PKT_LOST)
+		p.comment = "lost on purpose: a rule of --inject";
+	return write_packet(c, &p);
+}
+
 /* Writes all packets that are there. False: the file cannot be written. */
-static bool pcap_write_all(struct capture *c, pcap_dumper_t *dump, bool *any)
+static bool pcap_write_all(struct capture *c, bool *any)
 {
 	const struct seg_cap_rec *rec;
 
 	*any = false;
 	while ((rec = cap_first(c->seg))) {
 		*any = true;
-		if (!write_one(c, dump, rec))
+		if (!write_one(c, rec))
 			return false;
 		cap_next(c->seg);
 	}
-	return !(*any && c->live && pcap_dump_flush(dump));
+	return !(*any && c->live && fflush(c->file));
 }
 
 static void *work(void *arg)
 {
 	struct capture *c = arg;
-	pcap_t *p = pcap_open_dead_with_tstamp_precision(c->form->dlt, SNAP_ALL,
-							 PCAP_TSTAMP_PRECISION_NANO);
-	pcap_dumper_t *dump = p ? pcap_dump_fopen(p, c->file) : NULL;
 	long nap = NAP_MIN_NS;
-	bool any, ok = dump != NULL;
+	bool any, ok = begin_file(c);
 
 	if (ok && c->live)
-		ok = !pcap_dump_flush(dump);
+		ok = !fflush(c->file);
 	while (ok) {
 		bool last = atomic_load(&c->stop);
 
-		ok = pcap_write_all(c, dump, &any);
+		ok = pcap_write_all(c, &any);
 		/* A packet may wait for an earlier one, which a process did not finish. */
 		if (!ok || (last && cap_empty(c->seg)))
 			break;
@@ -103,14 +139,12 @@ static void *work(void *arg)
 		if (!any)
 			nanosleep(&(struct timespec){0, nap}, NULL);
 	}
-	if (!ok || (dump && pcap_dump_flush(dump))) {
+	if (!ok || fflush(c->file)) {
 		c->error = errno ? errno : EIO;
 		cap_stop(c->seg);
 		atomic_store(&c->ended, 1);
 	}
 	c->lost += cap_lost(c->seg);
-	if (p)
-		pcap_close(p);
 	return NULL;
 }
 
@@ -141,6 +175,7 @@ int capture_begin(struct capture *c, struct seg *s, const struct cli_options *o)
 		.snap = o->snap ? o->snap : SNAP_ALL,
 		.live = o->live,
 		.form = pcap_form(s),
+		.ng = wants_ng(s, o),
 	};
 	c->file = pcap_open_file(c->name);
 	if (!c->file)
@@ -189,9 +224,11 @@ int capture_end(struct capture *c)
 	if (err)
 		return prog_fail("pcap: cannot write to %s: %s", c->name, strerror(err));
 	fprintf(stderr, "softhca: pcap: %llu packets", (unsigned long long)c->packets);
-	if (!c->packets && !c->lost)
+	if (!c->packets && !c->lost && !c->fired)
 		fprintf(stderr, ": no port has sent one, and %s has no more than its header",
 			strcmp(c->name, "-") ? c->name : "the capture");
+	if (c->fired)
+		fprintf(stderr, ", %llu firings of rules", (unsigned long long)c->fired);
 	if (c->lost)
 		fprintf(stderr, ", %llu more were lost%s", (unsigned long long)c->lost,
 			c->snap > 256 ? " (-s 128 keeps less of each)" : "");

@@ -14,12 +14,14 @@ struct capture {
 	const char *name;
 	uint32_t snap;
 	bool live;
+	bool ng; /* the format is pcapng, which shows rules of --inject */
 	const struct capture_form *form;
+	struct pcap_dumper *dump; /* NULL: pcapng */
 	pthread_t thread;
 	_Atomic uint32_t stop;  /* 1: write the remaining packets, and end */
 	_Atomic uint32_t ended; /* the thread has ended by itself: it cannot write */
 	int error;              /* the errno of that failure */
-	uint64_t packets, lost;
+	uint64_t packets, lost, fired;
 };
 
 /* Open the file and start its thread. 0; PROG_FAILED after a message. */

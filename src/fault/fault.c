@@ -2,6 +2,7 @@
 /* Owns the decision whether a rule fires. In the preloaded library, so it allocates nothing. */
 #include "fault/rows.h"
 #include "fabric/fabric.h"
+#include "hw/cap.h"
 #include "hw/hca.h"
 #include "segment/proc.h"
 #include "segment/suplink.h"
@@ -272,6 +273,13 @@ static void act(struct seg *s, struct hw_fault *f, const struct fault_end *e)
 		sys_raw(SYS_nanosleep, (long)&nap, 0, 0, 0, 0, 0);
 }
 
+void fault_fired(const struct seg *s, const struct hw_fault *f)
+{
+	TRACE(LOG_INJECT, "fired: %s", f->text);
+	if (cap_on(s))
+		cap_rule(s, f->text);
+}
+
 bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e)
 {
 	bool hit = false;
@@ -294,7 +302,7 @@ bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effe
 			/* Unless it was just removed, and another one is there. */
 			hit = hw_fault(s, i) == f && f->gen == gen;
 			if (hit)
-				TRACE(LOG_INJECT, "fired: %s", f->text);
+				fault_fired(s, f);
 		}
 		if (sel_fits(s, &f->when.after, m) &&
 		    atomic_fetch_add(&f->after_seen, 1) + 1 == f->when.after_n &&

@@ -99,6 +99,8 @@ bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effe
 bool fault_does(const struct hw_fault_effect *e, enum fault_what w, uint64_t *value);
 /* Is this one of those that the rule is about? */
 bool fault_is_of(const struct seg *s, const struct hw_fault *f, const struct fault_end *e);
+/* Tells traces and captures that it fires now. */
+void fault_fired(const struct seg *s, const struct hw_fault *f);
 /* The bits of seg_hdr.faults, after the rules have changed. The supervisor's. */
 void fault_set_waits(struct seg *s);
 

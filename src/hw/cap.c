@@ -6,6 +6,7 @@
 #include "hw/cap.h"
 
 #include <errno.h>
+#include <string.h>
 #include "util/clock.h"
 #include "util/sys.h"
 
@@ -51,6 +52,25 @@ void cap_put(struct seg_cap_rec *r, uint64_t turn)
 {
 	/* The turn has changed: the reader has given this slot up. */
 	atomic_compare_exchange_strong(&r->turn, &turn, turn + 1);
+}
+
+void cap_rule(const struct seg *s, const char *text)
+{
+	uint64_t turn;
+	struct seg_cap_rec *rec = cap_get(s, &turn);
+	struct timespec ts;
+
+	if (!rec)
+		return;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	rec->pkt = (struct pkt){
+		.mark = PKT_RULE,
+		.time_ns = (uint64_t)ts.tv_sec * NSEC_PER_SEC + (uint64_t)ts.tv_nsec,
+		.kept = (uint32_t)strnlen(text, PKT_MAX_PAYLOAD - 1),
+	};
+	memcpy(rec->payload, text, rec->pkt.kept);
+	rec->payload[rec->pkt.kept] = '\0';
+	cap_put(rec, turn);
 }
 
 uint32_t cap_snap(const struct seg *s, uint32_t len)

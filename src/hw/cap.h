@@ -45,6 +45,8 @@ static inline bool cap_on(const struct seg *s)
  */
 struct seg_cap_rec *cap_get(const struct seg *s, uint64_t *turn);
 void cap_put(struct seg_cap_rec *rec, uint64_t turn);
+/* A rule of --inject fires now: its text stands among the packets. */
+void cap_rule(const struct seg *s, const char *text);
 /* The number of payload bytes that are kept. */
 uint32_t cap_snap(const struct seg *s, uint32_t len);
 

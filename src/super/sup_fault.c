@@ -241,13 +241,13 @@ static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t 
 }
 
 /* An act was done to `n` of those that it is for; to none: it has not happened. */
-static void count_act(struct hw_fault *f, uint64_t n)
+static void count_act(const struct seg *s, struct hw_fault *f, uint64_t n)
 {
 	if (!n)
 		return;
 	atomic_fetch_add(&f->seen, n);
 	atomic_fetch_add(&f->fired, 1);
-	TRACE(LOG_INJECT, "fired: %s", f->text);
+	fault_fired(s, f);
 }
 
 /* Objects are locked by those who use them, so a job breaks them. */
@@ -294,7 +294,7 @@ static void run_breaking(struct sup_job *j)
 	}
 	f = hw_fault(j->s, b->fault);
 	if (f && f->gen == b->rule.gen)
-		count_act(f, n);
+		count_act(j->s, f, n);
 }
 
 static void breaking_done(struct sup *sup, struct sup_job *j)
@@ -336,7 +336,7 @@ static void act(struct sup *sup, uint32_t fault, uint64_t now)
 						       : act_objects(sup, fault);
 
 	atomic_store(&f->done, 1);
-	count_act(f, n);
+	count_act(&sup->seg, f, n);
 }
 
 static bool of_subnet(const struct sup_later *l)

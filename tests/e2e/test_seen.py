@@ -173,6 +173,45 @@ class Capture(Case):
         rows = self.read()
         self.assertEqual({r['dgid'] for r in rows}, {'fe80::5a17:ca03:1:0'})
 
+    def shown(self, *args, env=None):
+        """What the list of packets shows of a command under rules: "fired: RULE", or the summary, and "lost" behind it."""
+        self.ok(Running([SOFTHCA, 'pcap', '-o', self.file, *args], env=env).finish())
+        out = subprocess.run(['tshark', '-r', self.file, '-T', 'fields', '-e', '_ws.col.Info', '-e', 'frame.comment',
+                              '-e', '_ws.malformed'], capture_output=True, errors='replace', check=True).stdout
+        return [re.sub(r'LOCAL0.NOTICE: softhca: inject: | QP=0x\w+ |\tlost on purpose: a rule of --inject$|\s+$',
+                       lambda m: ' lost' if 'on purpose' in m[0] else '', line.rstrip('\t')) for line in out.splitlines()]
+
+    def test_rules_that_fire(self):
+        work = os.path.join(os.path.dirname(SOFTHCA), 'tests', 'e2e', 'work')
+        rules = ('SEND:lost:when=2', 'SEND:cut=2:when=3', 'SEND:unanswered:when=4', 'ibv_query_qp:error=EIO:when=9',
+                 'port:pkey[5]=0x8005:after=SEND*5')
+        good = ['RC Send First', 'RC Send Middle', 'RC Send Last', 'RC Acknowledge']
+        want = [*good,
+                'fired: SEND:lost:when=2', *(f'{p} lost' for p in good[:3]), *good,
+                'fired: SEND:cut=2:when=3', *good[:2], 'RC Send Last lost', *good,
+                'fired: SEND:unanswered:when=4', *good[:3], 'RC Acknowledge lost', *good]
+        for name in 'c.pcap', 'c.pcapng':
+            self.file = os.path.join(self.dir, name)
+            got = self.shown(*(a for r in rules for a in ('--inject', r)), '--inject-unused', 'ok', '--', work, 'SEND', 'RC', '3000')
+            self.assertEqual([x for x in got if 'port:' not in x], want + good)
+            self.assertEqual(got.count(f'fired: {rules[4]}'), 1)
+        got = self.shown('--inject', 'SEND:lost:when=2', '--', work, 'SEND', 'UD')
+        self.assertEqual(got, ['UD Send Only', 'fired: SEND:lost:when=2', 'UD Send Only lost', *['UD Send Only'] * 3])
+        got = self.shown('--inject', 'mad[attr=NodeInfo]:status=BUSY:when=1', '--', 'sh', '-c', 'smpquery nodeinfo 1 || true')
+        self.assertEqual(got[1], 'fired: mad[attr=NodeInfo]:status=BUSY:when=1')
+
+    def test_rules_that_come_later(self):
+        """A capture without rules is of the old format, unless its name says otherwise."""
+        with Fabric() as fabric:
+            add = ['sh', '-c', f'{SOFTHCA} inject add ibv_alloc_pd:error=EIO >/dev/null; ! ibv_rc_pingpong']
+            for name, magic, lines in (('c.pcap', b'\x4d\x3c\xb2\xa1', 0), ('c.pcapng', b'\n\r\r\n', 1)):
+                self.file = os.path.join(self.dir, name)
+                got = self.shown('--fabric', fabric.name, '--', *add, env=fabric.env)
+                self.assertEqual(got, ['fired: ibv_alloc_pd:error=EIO'] * lines)
+                with open(self.file, 'rb') as f:
+                    self.assertEqual(f.read(4), magic)
+                fabric.softhca('inject', 'remove', '1')
+
     def test_a_snap_length(self):
         self.pair('ib_send_bw -F -s 10000 -n 5', ['-s', '60'])
         size = subprocess.run(['tshark', '-r', self.file, '-T', 'fields', '-e', 'frame.len', '-e', 'frame.cap_len'],

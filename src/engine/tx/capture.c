@@ -141,6 +141,7 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 	fill_rdma(r, op, &p);
 	p.imm = r->imm;
 	p.psn = r->qp->next_send_psn;
+	p.mark = r->lost ? PKT_LOST : PKT_PASSES;
 	if (op->kind == ENG_K_READ || op->kind == ENG_K_ATOMIC) {
 		p.opcode = t->pkt | (op->kind == ENG_K_READ ? PKT_READ_REQUEST
 				     : r->atomic.add        ? PKT_FETCH_ADD
@@ -154,6 +155,8 @@ void eng_capture_request(struct eng_run *r, const struct eng_op *op)
 		p.payload = (uint32_t)(left < mtu ? left : mtu);
 		p.psn = (r->qp->next_send_psn + i) & PSN_MASK;
 		p.flags = flags;
+		if (r->land && i >= r->land)
+			p.mark = PKT_LOST;
 		if (i + 1 == n)
 			p.flags |=
 				(r->se ? PKT_F_SOLICITED : 0) | (eng_acks(t) ? PKT_F_ACK_REQ : 0);
@@ -209,6 +212,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	p.psn = psn;
 	p.syndrome = synd;
 	p.msn = peer->msn;
+	p.mark = r->answer_lost ? PKT_LOST : PKT_PASSES;
 	if (op->kind == ENG_K_READ && (out == ENG_DONE || r->part)) {
 		read_response(r, &p, psn, out == ENG_DONE ? n : r->part);
 		if (out == ENG_DONE)
@@ -238,6 +242,7 @@ void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *a
 		.port = (uint8_t)r->port->num,
 		.opcode = r->transport->pkt | (op->imm ? PKT_SEND_ONLY_IMM : PKT_SEND_ONLY),
 		.flags = r->se ? PKT_F_SOLICITED : 0,
+		.mark = r->lost ? PKT_LOST : PKT_PASSES,
 		.dest_qpn = LAYOUT_GET32(wqe_av, av, dqpn),
 		.src_qpn = r->qpn,
 		.qkey = qkey,

@@ -229,7 +229,11 @@ static enum eng_out receives_with(struct eng_run *r)
 static enum eng_out unanswered(struct eng_run *r, enum eng_out (*execute)(struct eng_run *r))
 {
 	uint32_t psn = r->qp->next_send_psn;
-	enum eng_out out = execute(r);
+	enum eng_out out;
+
+	r->answer_lost = true;
+	out = execute(r);
+	r->answer_lost = false;
 
 	if (out != ENG_DONE)
 		return out;

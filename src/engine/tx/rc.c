@@ -473,13 +473,13 @@ enum eng_out rc_execute(struct eng_run *r)
 		return ENG_FAILED;
 	psn = r->qp->next_send_psn;
 	n = eng_npkts(r->local.len, r->qp->mtu);
+	peer = r->sender->peer(r, &port);
+	if (cap_on(r->s))
+		eng_capture_request(r, op);
 	if (__builtin_expect(r->land && r->land < n, 0)) {
 		sgl_trim(&r->local, part_bytes(r, r->land));
 		r->cut = ENG_W_RETRY;
 	}
-	peer = r->sender->peer(r, &port);
-	if (cap_on(r->s))
-		eng_capture_request(r, op);
 	way_request(r, op, &pkts);
 	if (peer && fab_path_passes(r->s, &r->path, &pkts) && __builtin_expect(!r->lost, 1)) {
 		int rc = resp_lock(r->s, peer, r->dest);

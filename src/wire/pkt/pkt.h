@@ -76,6 +76,12 @@ struct pkt_route {
 	uint8_t sgid[16], dgid[16];
 };
 
+enum pkt_mark {
+	PKT_PASSES,
+	PKT_LOST, /* a rule of --inject loses it behind its port */
+	PKT_RULE, /* no packet: its payload is the text of a rule that has fired */
+};
+
 /* One packet; numbers are in host byte order, GIDs in network order. */
 struct pkt {
 	uint64_t time_ns; /* CLOCK_REALTIME */
@@ -87,6 +93,7 @@ struct pkt {
 	uint8_t sl, vl;
 	uint8_t opcode; /* operation | transport */
 	uint8_t flags;  /* enum pkt_flags */
+	uint8_t mark;   /* enum pkt_mark */
 	uint8_t port;   /* port number of the sender */
 	struct pkt_route route;
 	uint32_t dest_qpn, src_qpn; /* src_qpn: for UD only */
