@@ -706,6 +706,79 @@ class Adapters(softhca.Case):
                 self.ok(listener.finish())
                 softhca.wait_for(lambda: not self.left(fab), 'the objects to be freed')
 
+    def unplug(self, fab, host, time='50ms'):
+        """The host's adapter goes now, and comes back; returns when it has gone."""
+        number = self.inject(fab, f'device[host={host}]:unplug={time}:at=0s').strip()
+        softhca.wait_for(lambda: next(f['fired'] for f in self.status(fab)['faults'] if f['number'] == int(number)), 'the rule')
+        fab.softhca('inject', 'remove', number)
+
+    def is_back(self, fab, host):
+        softhca.wait_for(lambda: 'PORT_ACTIVE' in fab.run('ibv_devinfo', options=('--host', host)).out, f'the adapter of {host}')
+
+    @softhca.needs_ucx
+    def test_ucx(self):
+        """The end whose adapter goes has the event, the other one no answers; UCX gives up at both."""
+        env = {'UCX_TLS': 'rc_v,tcp', 'UCX_HANDLE_ERRORS': 'none'}
+        with softhca.Fabric('--hosts', '2') as fab:
+            for turn in range(100 if softhca.LONG else 3):
+                cmd = softhca.ucx_perftest('-p', str(softhca.Case.port))
+                port, softhca.Case.port = softhca.Case.port, softhca.Case.port + 1
+                server = fab.start(*cmd, options=('--host', 'h2'), env=env)
+                softhca.wait_for(lambda: softhca.listening(port) or server.ended(), 'ucx_perftest to listen')
+                client = fab.start(*cmd, '-t', 'tag_bw', '-s', '4096', '-n', '1000000000', 'localhost',
+                                   options=('--host', 'h1'), env=env)
+                self.moves(fab, 1000)
+                self.unplug(fab, ('h2', 'h1')[turn % 2])
+                gone, other = (server, client) if turn % 2 == 0 else (client, server)
+                gone.wait_said('local catastrophic error')
+                for end in gone, other:
+                    end.kill() if end is server and end is other else end.finish()
+                self.is_back(fab, 'h1')
+                self.is_back(fab, 'h2')
+                softhca.wait_for(lambda: not self.left(fab), 'the objects to be freed')
+
+    def test_opensm(self):
+        """Its subnet loses an adapter, and gets it back; then it loses its own, and reads errors, as the kernel's umad does it."""
+        with softhca.Fabric('--hosts', '2', '--sm', 'none') as fab, tempfile.TemporaryDirectory() as d:
+            for _ in range(100 if softhca.LONG else 3):
+                log = os.path.join(d, 'log')
+                open(log, 'w', encoding='ascii').close()
+                sm = fab.start('opensm', '-f', log, options=('--host', 'h1'), env={'OSM_CACHE_DIR': d, 'OSM_TMP_DIR': d})
+                self.is_back(fab, 'h2')
+                self.unplug(fab, 'h2')
+                self.is_back(fab, 'h2')
+                self.assertFalse(sm.ended())
+                self.unplug(fab, 'h1')
+                softhca.wait_for(lambda: b'recv error on MAD sized umad (Input/output error)' in self.head(log), 'EIO')
+                sm.kill()
+                softhca.wait_for(lambda: not self.left(fab), 'the objects to be freed')
+
+    @staticmethod
+    def head(path):
+        """OpenSM writes that error for ever."""
+        with open(path, 'rb') as f:
+            return f.read(1 << 20)
+
+
+class Story(softhca.Case):
+    """One seed, one story: two programs with a thread each have the same trace, but for the times; another seed has another one."""
+
+    def story(self, seed, *rules):
+        port, softhca.Case.port = str(softhca.Case.port), softhca.Case.port + 1
+        cmd = f'ibv_rc_pingpong -p {port} -n 100'
+        r = run('run', '--hosts', '2', '--time-scale', '1000', '--seed', str(seed), '--trace=inject,cqe',
+                *(a for rule in rules for a in ('--inject', rule)), '--inject-unused', 'ok', '--pair', cmd, '--', *cmd.split(), 'localhost')
+        self.assertEqual(r.status, 0, r)
+        return '\n'.join(re.findall(r'^softhca\[\d+\] [\d.]+ ((?:inject|cqe): .*)', r.out, re.M))
+
+    def test_a_pair(self):
+        rules = ('SEND[host=h1]:lost:p=0.05', 'SEND:rnr:p=0.05', 'SEND:unanswered:p=0.03:count=4')
+        first = self.story(7, *rules)
+        self.assertIn('inject: fired: SEND:rnr', first)
+        for _ in range(99 if softhca.LONG else 9):
+            self.assertEqual(self.story(7, *rules), first)
+        self.assertEqual(len({self.story(seed, *rules) for seed in range(5)}), 5)
+
 
 class Words(softhca.Case):
     """Who is meant, the seed, what is said, and the exit status."""
