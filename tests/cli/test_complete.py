@@ -18,7 +18,7 @@ from softhca import BUILD, SOFTHCA, TOP, Fabric, wait_for  # noqa: E402
 
 SCRIPTS = os.path.join(TOP, 'completions')
 # Kinds of values that no table has: numbers and free texts.
-FREE = {'N', 'SERVER', 'OCTETS', 'BYTES', 'HOST=ADDR,...', 'WHAT...', 'SECONDS', 'EXPR', 'TEXT'}
+FREE = {'N', 'F', 'SERVER', 'OCTETS', 'BYTES', 'HOST=ADDR,...', 'WHAT...', 'SECONDS', 'EXPR', 'TEXT'}
 
 
 def offered(*words, env=None):
