@@ -761,7 +761,10 @@ class Adapters(softhca.Case):
 
 
 class Story(softhca.Case):
-    """One seed, one story: two programs with a thread each have the same trace, but for the times; another seed has another one."""
+    """
+    One seed, one story: each of two programs with a thread has the same trace, but for times and PSNs, which it draws;
+    another seed has another one. Both run at the same time, so that nobody knows how their lines are mixed.
+    """
 
     def story(self, seed, *rules):
         port, softhca.Case.port = str(softhca.Case.port), softhca.Case.port + 1
@@ -769,7 +772,10 @@ class Story(softhca.Case):
         r = run('run', '--hosts', '2', '--time-scale', '1000', '--seed', str(seed), '--trace=inject,cqe',
                 *(a for rule in rules for a in ('--inject', rule)), '--inject-unused', 'ok', '--pair', cmd, '--', *cmd.split(), 'localhost')
         self.assertEqual(r.status, 0, r)
-        return '\n'.join(re.findall(r'^softhca\[\d+\] [\d.]+ ((?:inject|cqe): .*)', r.out, re.M))
+        lines = {}
+        for pid, line in re.findall(r'^softhca\[(\d+)(?:/\d+)?\] [\d.]+ ((?:inject|cqe): .*)', r.out, re.M):
+            lines.setdefault(pid, []).append(re.sub(r'(PSN|behind) 0x[0-9a-f]+', r'\1', line))
+        return '\n'.join(sorted('\n'.join(one) for one in lines.values()))
 
     def test_a_pair(self):
         rules = ('SEND[host=h1]:lost:p=0.05', 'SEND:rnr:p=0.05', 'SEND:unanswered:p=0.03:count=4')
