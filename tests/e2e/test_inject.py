@@ -11,6 +11,9 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 import softhca  # noqa: E402
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import who_sees  # noqa: E402
+
 HERE = os.path.join(os.environ['SOFTHCA_BUILD'], 'tests', 'e2e')
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 # Of which call the rule is, where it is not the first: librdmacm tries what the kernel has before a program's first
@@ -333,6 +336,32 @@ class Management(softhca.Case):
             self.assertGreater(time.monotonic() - begin, least, rule)
             self.ok(srv.finish())
             self.assertEqual(self.fired(), [1], rule)
+
+    def test_all_repeats_are_lost(self):
+        """Both ends, or who asks, learn that the other one is not reachable: after 16 messages, so that timers are faster."""
+        self.up('--link', 'eth', '--time-scale', '500')
+        srv, cli, _ = self.rping('cm[msg=REQ]:lost=16')
+        self.assertIn('RDMA_CM_EVENT_UNREACHABLE, error -110\n', cli.out)
+        self.assertEqual(srv.said(), '')
+        # The client asks as long: its last request comes to nobody, or before the server has given up.
+        srv, cli, _ = self.rping('cm[msg=REP]:lost=16')
+        self.assertIn('RDMA_CM_EVENT_UNREACHABLE, error -110\n', srv.finish().out)
+        self.assertRegex(cli.out, 'RDMA_CM_EVENT_(REJECTED|UNREACHABLE), error')
+        self.add('cm[msg=SIDR_REQ]:lost=16')
+        srv = self.server('udaddy', '-c', '1')
+        cli = self.on_h2('udaddy', '-s', '127.1.0.1', '-c', '1')
+        self.assertIn('event: RDMA_CM_EVENT_UNREACHABLE, error: -110', cli.out)
+        self.assertNotEqual(cli.status, 0)
+
+    def test_an_answer_of_a_service_is_lost(self):
+        """The server has answered already: the repeated request is another one, and its program does not answer that."""
+        self.up('--link', 'eth', '--time-scale', '50')
+        self.add('cm[msg=SIDR_REP]:lost:when=1')
+        srv = self.server('udaddy', '-c', '1')
+        cli = self.on_h2('udaddy', '-s', '127.1.0.1', '-c', '1')
+        self.assertIn('event: RDMA_CM_EVENT_UNREACHABLE, error: -110', cli.out)
+        states = [i.get('cm_state') for i in self.status(self.fab)['cm_ids']]
+        self.assertEqual((sorted(s for s in states if s), self.fired()), (['IDLE', 'SIDR_REQ_RCVD'], [1]))
 
     def test_messages_that_programs_send(self):
         """Alternate paths and their answers are sent by no librdmacm: a program's own MADs count as well."""
@@ -784,6 +813,17 @@ class Story(softhca.Case):
         for _ in range(99 if softhca.LONG else 9):
             self.assertEqual(self.story(7, *rules), first)
         self.assertEqual(len({self.story(seed, *rules) for seed in range(5)}), 5)
+
+
+class Page(softhca.Case):
+    def test_who_sees_faults_of_messages(self):
+        """The page has what both ends really show (who_sees.py)."""
+        with open(os.path.join(TOP, 'doc', 'man', 'softhca-inject.1'), encoding='utf-8') as f:
+            page = f.read()
+        self.maxDiff = None
+        mark = 'tests/e2e/who_sees.py\n'
+        shown = page[page.index(mark) + len(mark):page.index('.Ss Who sees faults of adapters')]
+        self.assertEqual(shown, who_sees.page(), 'SOFTHCA_BUILD=... tests/e2e/who_sees.py')
 
 
 class Words(softhca.Case):
