@@ -747,7 +747,8 @@ class Adapters(softhca.Case):
     @softhca.needs_ucx
     def test_ucx(self):
         """The end whose adapter goes has the event, the other one no answers; UCX gives up at both."""
-        env = {'UCX_TLS': 'rc_v,tcp', 'UCX_HANDLE_ERRORS': 'none'}
+        # Without credits: a client that waits for one has sent nothing that could fail, and would wait for ever.
+        env = {'UCX_TLS': 'rc_v,tcp', 'UCX_RC_FC_ENABLE': 'n'}
         with softhca.Fabric('--hosts', '2') as fab:
             for turn in range(100 if softhca.LONG else 3):
                 cmd = softhca.ucx_perftest('-p', str(softhca.Case.port))
@@ -781,6 +782,29 @@ class Adapters(softhca.Case):
                 softhca.wait_for(lambda: b'recv error on MAD sized umad (Input/output error)' in self.head(log), 'EIO')
                 sm.kill()
                 softhca.wait_for(lambda: not self.left(fab), 'the objects to be freed')
+
+    def test_a_running_librdmacm_keeps_the_adapter(self):
+        """
+        Its device stays the one that it has opened, as the one that is back has the same index (librdmacm's cma.c,
+        ucma_get_cma_device()): a server that runs on refuses, and a new one serves.
+        """
+        h1, h2 = ('--host', 'h1'), ('--host', 'h2')
+        client = ('rping', '-c', '-C', '2', '-p', '7176', '-a', '127.1.0.2')
+        with softhca.Fabric('--hosts', '2') as fab:
+            def serve():
+                server = fab.start('rping', '-s', '-P', '-p', '7176', options=h2)
+                softhca.wait_for(lambda: self.status(fab)['cm_ids'] or server.ended(), 'the server to listen')
+                self.ok(fab.run(*client, options=h1))
+                return server
+            server = serve()
+            self.unplug(fab, 'h2')
+            self.is_back(fab, 'h2')
+            r = fab.run(*client, options=h1)
+            self.assertIn('RDMA_CM_EVENT_REJECTED, error 28', r.out)
+            self.assertFalse(server.ended())
+            server.kill()
+            softhca.wait_for(lambda: not self.status(fab)['cm_ids'], 'the server to be gone')
+            serve().kill()
 
     @staticmethod
     def head(path):
