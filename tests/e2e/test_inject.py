@@ -747,7 +747,8 @@ class Adapters(softhca.Case):
     @softhca.needs_ucx
     def test_ucx(self):
         """The end whose adapter goes has the event, the other one no answers; UCX gives up at both."""
-        # Without credits: a client that waits for one has sent nothing that could fail, and would wait for ever.
+        # Without credits and warming up: a client that waits for a credit, or between the two runs for a word by TCP, has
+        # sent nothing that could fail, and would wait for ever.
         env = {'UCX_TLS': 'rc_v,tcp', 'UCX_RC_FC_ENABLE': 'n'}
         with softhca.Fabric('--hosts', '2') as fab:
             for turn in range(100 if softhca.LONG else 3):
@@ -755,7 +756,7 @@ class Adapters(softhca.Case):
                 port, softhca.Case.port = softhca.Case.port, softhca.Case.port + 1
                 server = fab.start(*cmd, options=('--host', 'h2'), env=env)
                 softhca.wait_for(lambda: softhca.listening(port) or server.ended(), 'ucx_perftest to listen')
-                client = fab.start(*cmd, '-t', 'tag_bw', '-s', '4096', '-n', '1000000000', 'localhost',
+                client = fab.start(*cmd, '-t', 'tag_bw', '-s', '4096', '-w', '1', '-n', '1000000000', 'localhost',
                                    options=('--host', 'h1'), env=env)
                 self.moves(fab, 1000)
                 self.unplug(fab, ('h2', 'h1')[turn % 2])
