@@ -12,6 +12,7 @@
 #include "util/sys.h"
 #include "wire/mad/cm.h"
 #include "wire/mad/names.h"
+#include "wire/pkt/pkt.h"
 
 #include <infiniband/verbs.h>
 #include <string.h>
@@ -186,13 +187,17 @@ static bool possible(const struct hw_fault_effect *e, const struct fault_moment 
 	if (m->at == HW_AT_RECV)
 		return m->answered;
 	if (fault_does(e, FAULT_DUPLICATED, &v))
-		return !m->answered;
+		return !m->answered || m->sequenced;
+	if (fault_does(e, FAULT_UNANSWERED, &v))
+		return m->sequenced;
 	if (fault_does(e, FAULT_CUT, &v))
 		return v < m->packets;
 	if (fault_does(e, FAULT_RNR, &v))
 		return m->answered && m->received;
+	if (fault_does(e, FAULT_NAK, &v))
+		return v == PKT_SYND_NAK_SEQUENCE ? m->sequenced : m->answered;
 	if (!fault_does(e, FAULT_WC, &v))
-		return m->answered || !fault_does(e, FAULT_UNANSWERED, &v);
+		return true;
 	if (v == IBV_WC_RNR_RETRY_EXC_ERR)
 		return m->answered && m->received;
 	return m->answered || v == IBV_WC_LOC_LEN_ERR || v == IBV_WC_LOC_QP_OP_ERR ||

@@ -47,6 +47,9 @@ enum fault_what {
 	FAULT_MAD_STATUS, /* it is refused with this status where it has come to */
 	FAULT_REJECT,     /* a REQ or REP is, with this reason of a REJ */
 	FAULT_SM_CHANGE,  /* a port says that it has another subnet manager */
+	/* Of a message, too. */
+	FAULT_NAK,        /* its answer is this NAK (IBA 9.7.5.2.8), once */
+	FAULT_VENDOR_ERR, /* of the completion with which it ends, beside those above */
 	FAULT_WHATS
 };
 
@@ -72,6 +75,7 @@ struct fault_moment {
 	uint64_t size;
 	uint32_t packets;
 	bool answered, received; /* it is acknowledged; it takes a receive */
+	bool sequenced;          /* its responder tells duplicates and losses by PSNs */
 	/* HW_AT_CM, HW_AT_MAD */
 	uint32_t mad_class, method;
 	uint64_t message; /* tells it from all others */

@@ -10,6 +10,7 @@
 #include "util/suggest.h"
 #include "wire/mad/cm.h"
 #include "wire/mad/names.h"
+#include "wire/pkt/pkt.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -366,6 +367,16 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 	return r;
 }
 
+static int check_vendor_err(struct parse *p, const char *at, const struct hw_fault *f, uint64_t n)
+{
+	uint64_t v;
+
+	if (!fault_does(&f->does, FAULT_WC, &v) && !fault_does(&f->does, FAULT_RECV_WC, &v) &&
+	    !(fault_does(&f->does, FAULT_NAK, &v) && v != PKT_SYND_NAK_SEQUENCE))
+		return wrong(p, at, "vendor_err= stands beside status=");
+	return n > UINT8_MAX ? wrong(p, at, "vendor_err= is below 256") : 0;
+}
+
 /* Is there a message of these keys to which the effect can happen? */
 static int check_mad(struct parse *p, const char *at, const struct hw_fault_sel *s, uint32_t what,
 		     uint64_t n)
@@ -387,7 +398,7 @@ static int check_mad(struct parse *p, const char *at, const struct hw_fault_sel 
 
 static int read_what(struct parse *p, const struct fault_where *w, struct hw_fault *f)
 {
-	uint32_t fit = f->does.n ? w->extras : w->whats;
+	uint64_t fit = f->does.n ? w->extras : w->whats;
 	const char *at = p->at;
 	size_t len = word_len(at);
 	struct suggest g;
@@ -412,7 +423,8 @@ static int read_what(struct parse *p, const struct fault_where *w, struct hw_fau
 		r = read_effect(p, &fault_whats[k], &n);
 		if (r)
 			return r;
-		r = check_mad(p, at, &f->sel, k, n);
+		r = k == FAULT_VENDOR_ERR ? check_vendor_err(p, at, f, n)
+					  : check_mad(p, at, &f->sel, k, n);
 		if (r)
 			return r;
 		f->does.what[f->does.n] = k;
@@ -631,7 +643,7 @@ int fault_parse(const char *text, struct hw_fault *f, struct fault_mistake *m)
 	if (*p.at != ':')
 		return wrong(&p, p.at,
 			     *p.at ? "a ':' is missing" : "the effect is missing: :%s=...",
-			     fault_whats[__builtin_ctz(w->whats)].name);
+			     fault_whats[__builtin_ctzll(w->whats)].name);
 	do {
 		p.at++;
 		r = read_what(&p, w, f);

@@ -94,18 +94,19 @@ static const struct fault_name rdma_names[] = {
 };
 /* clang-format on */
 
-#define BIT(n) (1u << (n))
+#define BIT(n) (UINT64_C(1) << (n))
 #define OP(name) (UINT64_C(1) << WQE_OP_##name)
 #define CALLER (BIT(HW_FK_HOST) | BIT(HW_FK_PID) | BIT(HW_FK_COMM))
 
 #define MESSAGE (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_QP) | BIT(HW_FK_TYPE) | BIT(HW_FK_SIZE))
 #define OBJECT (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_NTH))
 #define ENDS (BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT) | BIT(HW_FK_LID))
-#define LOSSES (BIT(FAULT_LOST) | BIT(FAULT_LATE) | BIT(FAULT_WC))
-#define WORK(n, o, more, ex)                                                                      \
-	{                                                                                         \
-		.name = n, .at = HW_AT_WR, .ops = (o), .keys = MESSAGE, .whats = LOSSES | (more), \
-		.example = ex                                                                     \
+#define LOSSES (BIT(FAULT_LOST) | BIT(FAULT_LATE) | BIT(FAULT_WC) | BIT(FAULT_NAK))
+#define REPEATS (BIT(FAULT_UNANSWERED) | BIT(FAULT_DUPLICATED))
+#define WORK(n, o, more, ex)                                                                       \
+	{                                                                                          \
+		.name = n, .at = HW_AT_WR, .ops = (o), .keys = MESSAGE,                            \
+		.whats = LOSSES | REPEATS | (more), .extras = BIT(FAULT_VENDOR_ERR), .example = ex \
 	}
 
 const struct fault_where fault_wheres[] = {
@@ -141,11 +142,9 @@ const struct fault_where fault_wheres[] = {
 		.extras = BIT(FAULT_SYNDROME),
 		.example = "fw[cmd=CREATE_MKEY]:status=NO_RESOURCES,syndrome=0x1234:when=1+",
 	},
-	WORK("SEND", OP(SEND) | OP(SEND_IMM) | OP(SEND_INVAL),
-	     BIT(FAULT_CUT) | BIT(FAULT_UNANSWERED) | BIT(FAULT_DUPLICATED) | BIT(FAULT_RNR),
+	WORK("SEND", OP(SEND) | OP(SEND_IMM) | OP(SEND_INVAL), BIT(FAULT_CUT) | BIT(FAULT_RNR),
 	     "SEND:lost:when=3"),
-	WORK("WRITE", OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM),
-	     BIT(FAULT_CUT) | BIT(FAULT_UNANSWERED) | BIT(FAULT_RNR),
+	WORK("WRITE", OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM), BIT(FAULT_CUT) | BIT(FAULT_RNR),
 	     "WRITE[size=65536]:cut=3:when=1"),
 	WORK("READ", OP(RDMA_READ), 0, "READ:late=50ms:p=0.1"),
 	WORK("CAS", OP(ATOMIC_CS) | OP(ATOMIC_MASKED_CS), 0, "CAS:status=REM_ACCESS_ERR"),
@@ -156,6 +155,7 @@ const struct fault_where fault_wheres[] = {
 		.ops = OP(UMR),
 		.keys = MESSAGE & ~BIT(HW_FK_SIZE),
 		.whats = BIT(FAULT_LATE) | BIT(FAULT_WC),
+		.extras = BIT(FAULT_VENDOR_ERR),
 		.example = "UMR:status=MW_BIND_ERR:when=1",
 	},
 	{
@@ -163,6 +163,7 @@ const struct fault_where fault_wheres[] = {
 		.at = HW_AT_RECV,
 		.keys = MESSAGE,
 		.whats = BIT(FAULT_RECV_WC),
+		.extras = BIT(FAULT_VENDOR_ERR),
 		.example = "RECV:status=LOC_LEN_ERR:when=1",
 	},
 	{
@@ -269,6 +270,8 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_MAD_STATUS] = {"status", FAULT_V_MAD_STATUS, "a status of MADs"},
 	[FAULT_SM_CHANGE] = {"sm_change", FAULT_V_NONE, NULL},
 	[FAULT_REJECT] = {"reject", FAULT_V_REASON, "a reason of rejects"},
+	[FAULT_VENDOR_ERR] = {"vendor_err", FAULT_V_NUMBER, "a number below 256"},
+	[FAULT_NAK] = {"nak", FAULT_V_NAK, "a NAK"},
 };
 
 const struct fault_word fault_keys[HW_FAULT_KEYS] = {

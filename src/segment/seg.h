@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #define SEG_MAGIC UINT64_C(0x534f465448434131) /* "SOFTHCA1" */
-#define SEG_LAYOUT_VERSION 35u
+#define SEG_LAYOUT_VERSION 36u
 
 #define SEG_OWNER_FREE 0u
 #define SEG_OWNER_DEVICE UINT32_MAX

@@ -482,14 +482,18 @@ class Work(softhca.Case):
         out = self.work('SEND:lost:when=3', 'SEND UD', '--summary')
         self.assertRegex(out, r'dropped: QP 0x[0-9a-f]+ \(UD, .*lost on purpose')
 
+    def counters(self, rule, args, **want):
+        """How far these counters of the adapter, on which both ends are, move. Files are written ten times a second."""
+        values = ' '.join(str(n) for n in want.values())
+        r = run('run', '--inject', rule, '--', 'sh', '-c',
+                f'{HERE}/work {args}; cd /sys/class/infiniband/mlx5_0/ports/1/hw_counters; n=0; '
+                f'until [ "$(echo $(cat {" ".join(want)}))" = "{values}" ] || [ $n = 100 ]; do n=$((n+1)); sleep 0.1; done; '
+                f'echo counters: $(cat {" ".join(want)})')
+        self.assertIn(f'counters: {values}\n', r.out)
+        self.assertIn(f'softhca: inject: fired 1 x: {rule}\n', r.out)
+
     def test_counters_of_a_loss(self):
-        at = '/sys/class/infiniband/mlx5_0/ports/1/hw_counters'
-        r = run('run', '--inject', 'SEND:lost:when=3', '--', 'sh', '-c',
-                f'{HERE}/work SEND RC; cat {at}/local_ack_timeout_err {at}/duplicate_request')
-        self.assertEqual(r.out.splitlines()[-3:-1], ['1', '0'], r)
-        r = run('run', '--inject', 'SEND:unanswered:when=3', '--', 'sh', '-c',
-                f'{HERE}/work SEND RC; cat {at}/local_ack_timeout_err {at}/duplicate_request')
-        self.assertEqual(r.out.splitlines()[-3:-1], ['1', '1'], r)
+        self.counters('SEND:lost:when=3', 'SEND RC', local_ack_timeout_err=1, duplicate_request=0)
 
     def test_late(self):
         for op in ('SEND RC', 'WRITE UC', 'SEND UD', 'READ RC', 'BIND RC'):
@@ -497,8 +501,10 @@ class Work(softhca.Case):
             self.fine(self.work(f'{place}:late=30ms:when=3', op), [])
 
     def test_unanswered(self):
-        for op in ('SEND RC', 'WRITE RC'):
-            self.fine(self.work(f'{op.split()[0]}:unanswered:when=3', op), [])
+        for op in ('SEND RC', 'WRITE RC', 'READ RC', 'CAS RC', 'FADD RC'):
+            rule = f'{op.split()[0]}:unanswered:when=3'
+            self.fine(self.work(rule, op), [])
+            self.counters(rule, op, local_ack_timeout_err=1, duplicate_request=1)
         self.work('SEND:unanswered', 'SEND UC', '--inject-unused=ok', fired=0)
 
     def test_cut(self):
@@ -514,6 +520,60 @@ class Work(softhca.Case):
         out = self.work('SEND:duplicated:when=3', 'SEND UD')
         self.fine(out, [])
         self.assertRegex(out, '3: .*\nanother receive\n4: ')
+        for op in ('SEND RC', 'WRITE RC', 'READ RC', 'CAS RC', 'FADD RC'):
+            rule = f'{op.split()[0]}:duplicated:when=3'
+            out = self.work(rule, op)
+            self.fine(out, [])
+            self.assertNotIn('another receive', out)
+            self.counters(rule, op, duplicate_request=1, local_ack_timeout_err=0)
+
+    def test_an_atomic_is_executed_once(self):
+        """Its duplicate is answered from memory: five times the word was 0."""
+        for effect in ('lost', 'unanswered', 'duplicated', 'nak=sequence'):
+            for op, word in (('CAS', 7), ('FADD', 1)):
+                out = self.work(f'{op}:{effect}', f'{op} RC', fired=5)
+                self.fine(out, [])
+                self.assertEqual(re.findall('(?m)^word: .*$', out), [f'word: {word}, was 0'] * 5)
+
+    def test_sequence_nak(self):
+        for op in ('SEND RC', 'WRITE RC 5000', 'READ RC', 'CAS RC', 'FADD RC'):
+            rule = f'{op.split()[0]}:nak=sequence:when=3'
+            self.fine(self.work(rule, op), [])
+            self.counters(rule, op, out_of_sequence=1, packet_seq_err=1, local_ack_timeout_err=0, duplicate_request=0)
+        self.work('SEND:nak=sequence', 'SEND UC', '--inject-unused=ok', fired=0)
+
+    def test_sequence_nak_uses_up_a_retry(self):
+        self.fine(self.work('WRITE:nak=sequence', 'WRITE RC 64 1', fired=5), [])  # each answer gives it back
+        out = self.work('WRITE:nak=sequence:when=3', 'WRITE RC 64 0')
+        self.assertIn('3: transport retry counter exceeded 0x81; ', out)
+        self.assertIn('requester: ERR\nresponder: RTS\n', out)
+
+    def test_other_naks(self):
+        for name, says, event in (
+                ('remote_access', 'remote access error 0x88', 'local access violation work queue error of responder'),
+                ('invalid_request', 'remote invalid request error 0x8a', 'invalid request local work queue error of responder'),
+                ('remote_operation', 'remote operation error 0x89', 'local work queue catastrophic error of responder')):
+            self.ends(f'READ:nak={name}:when=3', 'READ RC', says, '-', responder='ERR', event=event)
+        self.ends('WRITE:nak=remote_access,vendor_err=0x97:when=3', 'WRITE RC', 'remote access error 0x97', '-',
+                  responder='ERR', event='local access violation work queue error of responder')
+
+    def test_vendor_err(self):
+        for op in ('SEND', 'WRITE', 'READ', 'CAS', 'FADD'):
+            got = 'Work Request Flushed Error' if op == 'SEND' else '-'
+            self.ends(f'{op}:status=REM_ACCESS_ERR,vendor_err=0x97:when=3', f'{op} RC', 'remote access error 0x97', got,
+                      responder='ERR', event='local access violation work queue error of responder')
+            self.ends(f'{op}:status=LOC_QP_OP_ERR,vendor_err=0xd6:when=3', f'{op} RC', 'local QP operation error 0xd6',
+                      'none' if op == 'SEND' else '-')
+        self.ends('READ:status=RETRY_EXC_ERR,vendor_err=0:when=3', 'READ RC', 'transport retry counter exceeded 0x0', '-')
+        self.ends('SEND:status=RNR_RETRY_EXC_ERR,vendor_err=255:when=3', 'SEND RC', 'RNR retry counter exceeded 0xff')
+        self.ends('UMR:status=MW_BIND_ERR,vendor_err=0xd5:when=3', 'BIND RC', 'memory management operation error 0xd5', '-')
+        self.ends('SEND:status=LOC_LEN_ERR,vendor_err=1:when=3', 'SEND UD', 'local length error 0x1', 'none', 'SQE')
+
+    def test_vendor_err_of_a_receive(self):
+        out = self.work('RECV:status=LOC_PROT_ERR,vendor_err=0x99:when=3', 'SEND RC')
+        self.assertIn('3: remote operation error 0x89; receive: local protection error 0x99; ', out)
+        out = self.work('RECV:status=LOC_PROT_ERR:when=3', 'SEND RC')
+        self.assertIn('3: remote operation error 0x89; receive: local protection error 0x93; ', out)
 
     def test_not_ready(self):
         self.fine(self.work('SEND:rnr:when=3', 'SEND RC'), [])
@@ -551,9 +611,9 @@ class Work(softhca.Case):
         self.assertIn('TRANSPORT_RETRY_EXC: no answer: lost on purpose: a rule of --inject; retry_cnt 2', out)
 
     def test_receives(self):
-        for name, says, sender in (('LOC_LEN_ERR', 'local length error', 'remote invalid request error 0x8a'),
-                                   ('LOC_PROT_ERR', 'local protection error', 'remote operation error 0x89'),
-                                   ('LOC_ACCESS_ERR', 'local access error', 'remote operation error 0x89')):
+        for name, says, sender in (('LOC_LEN_ERR', 'local length error 0x6a', 'remote invalid request error 0x8a'),
+                                   ('LOC_PROT_ERR', 'local protection error 0x93', 'remote operation error 0x89'),
+                                   ('LOC_ACCESS_ERR', 'local access error 0x6d', 'remote operation error 0x89')):
             self.ends(f'RECV:status={name}:when=3', 'SEND RC', sender, says, responder='ERR')
 
     def test_keys(self):
