@@ -46,6 +46,7 @@ enum fault_what {
 	FAULT_MAD_LOST,   /* so many times: it, and its first repeats */
 	FAULT_MAD_STATUS, /* it is refused with this status where it has come to */
 	FAULT_REJECT,     /* a REQ or REP is, with this reason of a REJ */
+	FAULT_GID,        /* entry `value` of a port's GID table is hw_fault_effect.gid; 0: none */
 	FAULT_SM_CHANGE,  /* a port says that it has another subnet manager */
 	/* Of a message, too. */
 	FAULT_NAK,        /* its answer is this NAK (IBA 9.7.5.2.8), once */

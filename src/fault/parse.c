@@ -12,6 +12,7 @@
 #include "wire/mad/names.h"
 #include "wire/pkt/pkt.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -327,8 +328,31 @@ static int read_where(struct parse *p, struct hw_fault_sel *s, const struct faul
 
 /* ---- WHAT[=VALUE],... */
 
+/*
+ * A GID has the character that separates the parts of a rule: the longest part that is one, as no
+ * condition begins like more of it.
+ */
+static int read_gid(struct parse *p, uint8_t gid[16])
+{
+	char text[INET6_ADDRSTRLEN];
+	size_t len = strcspn(p->at, ",[]=*");
+
+	for (; len; len--) {
+		if (len >= sizeof(text) || (p->at[len] && !strchr(":,", p->at[len])))
+			continue;
+		memcpy(text, p->at, len);
+		text[len] = '\0';
+		if (inet_pton(AF_INET6, text, gid) == 1) {
+			p->at += len;
+			return 0;
+		}
+	}
+	return wrong(p, p->at, "a GID is written as an IPv6 address: fe80::1, ::ffff:10.0.0.1");
+}
+
 /* Behind the name of an effect: [INDEX] of an entry, = and the value, or nothing. */
-static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
+static int read_effect(struct parse *p, const struct fault_word *w, struct hw_fault_effect *e,
+		       uint64_t *n)
 {
 	const char *at = p->at;
 	uint64_t index = 0;
@@ -342,7 +366,7 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 		return *at == '=' ? wrong(p, at, "%s has no value", w->name) : 0;
 	if (w->value == FAULT_V_MAYBE_TIME && *at != '=')
 		return 0;
-	if (w->value == FAULT_V_ENTRY) {
+	if (w->value == FAULT_V_ENTRY || w->value == FAULT_V_GID) {
 		if (*p->at++ != '[')
 			return wrong(p, at, "%s wants %s", w->name, w->meaning);
 		at = p->at;
@@ -355,6 +379,10 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 	if (*p->at++ != '=')
 		return wrong(p, p->at - 1, "%s wants a value: %s=...", w->name, w->name);
 	at = p->at;
+	if (w->value == FAULT_V_GID) {
+		*n = index;
+		return read_gid(p, e->gid);
+	}
 	r = w->value == FAULT_V_ENTRY || w->value == FAULT_V_TIMES ? read_number(p, n, w->name)
 								   : read_value(p, w, n, NULL, 0);
 	if (!r && w->value == FAULT_V_TIMES && !*n)
@@ -420,7 +448,7 @@ static int read_what(struct parse *p, const struct fault_where *w, struct hw_fau
 		if (f->does.n == HW_FAULT_WHATS || fault_does(&f->does, k, &was))
 			return wrong(p, at, "%s is given twice", fault_whats[k].name);
 		p->at += len;
-		r = read_effect(p, &fault_whats[k], &n);
+		r = read_effect(p, &fault_whats[k], &f->does, &n);
 		if (r)
 			return r;
 		r = k == FAULT_VENDOR_ERR ? check_vendor_err(p, at, f, n)

@@ -179,7 +179,8 @@ const struct fault_where fault_wheres[] = {
 		.at = HW_ACT_PORT,
 		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT),
 		.whats = BIT(FAULT_DOWN) | BIT(FAULT_UP) | BIT(FAULT_FLAP) | BIT(FAULT_PKEY) |
-			 BIT(FAULT_LID) | BIT(FAULT_REREGISTER) | BIT(FAULT_SM_CHANGE),
+			 BIT(FAULT_LID) | BIT(FAULT_GID) | BIT(FAULT_REREGISTER) |
+			 BIT(FAULT_SM_CHANGE),
 		.act = true,
 		.example = "port[dev=mlx5_0]:flap=200ms:at=1s",
 	},
@@ -251,6 +252,7 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_FLAP] = {"flap", FAULT_V_TIME, "a time"},
 	[FAULT_PKEY] = {"pkey", FAULT_V_ENTRY, "an index and a P_Key: pkey[0]=0x7fff"},
 	[FAULT_LID] = {"lid", FAULT_V_NUMBER, "a LID"},
+	[FAULT_GID] = {"gid", FAULT_V_GID, "an index and a GID: gid[1]=2001:db8::1"},
 	[FAULT_REREGISTER] = {"reregister", FAULT_V_NONE, NULL},
 	[FAULT_LOST] = {"lost", FAULT_V_NONE, NULL},
 	[FAULT_LATE] = {"late", FAULT_V_TIME, "a time"},

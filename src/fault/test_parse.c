@@ -207,6 +207,20 @@ static void acts(void **state)
 	uint64_t v;
 
 	(void)state;
+	good("port:gid[1]=fe80::2:at=1s");
+	assert_true(fault_does(&f.does, FAULT_GID, &v));
+	assert_int_equal(v, 1);
+	assert_int_equal(f.does.gid[0], 0xfe);
+	assert_int_equal(f.does.gid[15], 2);
+	assert_int_equal(f.when.at_ns, 1000000000);
+	good("port:gid[127]=::ffff:10.0.0.1:after=ibv_reg_mr");
+	assert_int_equal(f.does.gid[12], 10);
+	good("port:gid[3]=:::at=1s");
+	assert_int_equal(f.does.gid[15], 0);
+	bad("port:gid[1]=10.0.0.1:at=1s", "port:gid[1]=", "a GID is written as an IPv6 address");
+	bad("port:gid[1]=fe80::1g:at=1s", "port:gid[1]=", "a GID is written as an IPv6 address");
+	bad("port:gid=fe80::1:at=1s", "port:gid", "gid wants an index and a GID");
+	bad("port:gid[128]=fe80::1:at=1s", "port:gid[", "the index is below 128");
 	good("port[host=h2,dev=mlx5_1,port=2]:pkey[3]=0x7fff:at=500ms");
 	assert_int_equal(f.sel.moment, HW_ACT_PORT);
 	assert_int_equal(f.sel.port, 2);

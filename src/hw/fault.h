@@ -95,6 +95,7 @@ struct hw_fault_effect {
 	uint32_t n;
 	uint32_t what[HW_FAULT_WHATS];
 	uint64_t value[HW_FAULT_WHATS];
+	uint8_t gid[16]; /* beside an effect whose value is the index of a GID */
 };
 
 struct hw_fault { /* SEG_T_FAULT; the index is the number that users see */

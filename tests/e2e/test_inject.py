@@ -169,6 +169,54 @@ class Acts(softhca.Case):
         _, said = self.events(['port:flap=100ms:at=0s'], ['PORT_ACTIVE'], '--link', 'eth')
         self.assertLess(said.index('PORT_ERR'), said.index('PORT_ACTIVE'))
 
+    def gids(self, rule, *options, before=(0,)):
+        """The GIDs of these entries, and those after a rule, which is told as an event."""
+        read = ('sh', '-c', 'cd /sys/class/infiniband/mlx5_0/ports/1/gids; cat ' + ' '.join(map(str, before)))
+        with softhca.Fabric(*options) as fab:
+            was = fab.run(*read).out.split()
+            watch = fab.start('ibv_asyncwatch')
+            watch.wait_said('async event FD')
+            self.inject(fab, rule)
+            watch.wait_said('GID_CHANGE')
+            watch.kill()
+            self.assertEqual(self.fired(fab), [1])
+            return was, fab.run(*read).out.split(), fab.run('ip', 'address').out
+
+    def test_gid_of_infiniband(self):
+        was, now, _ = self.gids('port:gid[0]=fec0::42:at=0s', before=(0, 1))
+        self.assertNotEqual(was[0], now[0])
+        self.assertEqual(now, ['fec0:0000:0000:0000:0000:0000:0000:0042', '0000:' * 7 + '0000'])
+        was, now, _ = self.gids('port:gid[1]=fec0::7:at=0s', before=(0, 1))
+        self.assertEqual(now, ['fec0:0000:0000:0000:' + was[0][20:], 'fec0:0000:0000:0000:0000:0000:0000:0007'])
+
+    def test_gid_of_ethernet(self):
+        """It is an address of the interface."""
+        was, now, addresses = self.gids('port:gid[2]=::ffff:10.9.8.7:at=0s', '--link', 'eth', before=(0, 2, 3))
+        self.assertEqual(now, [was[0]] + ['0000:0000:0000:0000:0000:ffff:0a09:0807'] * 2)
+        self.assertIn('inet 10.9.8.7/16', addresses)
+        self.assertNotIn('inet 127.1.', addresses)
+        _, now, addresses = self.gids('port:gid[3]=:::at=0s', '--link', 'eth', before=(2, 3))
+        self.assertEqual(now, ['0000:' * 7 + '0000'] * 2)
+        self.assertNotIn('inet 127.1.', addresses)
+
+    def test_who_uses_a_gid_that_goes(self):
+        with softhca.Fabric('--hosts', '2', '--link', 'eth') as fab:
+            self.inject(fab, 'port[host=h2]:gid[3]=::ffff:10.9.8.7:after=SEND*100')
+            ends = self.start_pair(fab, 'ibv_rc_pingpong', '-g', '3', '-n', '100000000', '-d', 'mlx5_0',
+                                   options=(('--host', 'h1'), ('--host', 'h2')))
+            try:
+                softhca.wait_for(lambda: any('transport retry counter exceeded' in e.said() for e in ends), 'a failure')
+            finally:
+                for e in ends:
+                    e.kill()
+            self.assertEqual(self.fired(fab), [1])
+
+    def test_a_gid_that_no_port_can_have(self):
+        for rule in ('port:gid[9]=fec0::1:at=0s', 'port:gid[0]=:::at=0s', 'port:gid[0]=fec0::1:at=0s'):
+            link = ('--link', 'eth') if '[0]=fec0' in rule else ()
+            r = run('run', *link, '--inject', rule, '--', 'ibv_devinfo')
+            self.assertEqual(r.status, 4, r)
+
     def test_a_port_flaps_after_an_event(self):
         r = run('run', '--inject', 'port:down:after=ibv_query_qp', '--', 'sh', '-c',
                 f'{HERE}/calls >/dev/null; until grep -q DOWN /sys/class/infiniband/mlx5_0/ports/1/state; do sleep 0.01; done')
