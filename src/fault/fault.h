@@ -18,6 +18,7 @@ enum fault_what {
 	FAULT_STATUS,   /* the firmware command has this status, and nothing else happens */
 	FAULT_SYNDROME, /* and this syndrome */
 	FAULT_KILL,     /* the process gets SIGKILL */
+	FAULT_FILES,    /* its RLIMIT_NOFILE is so low */
 	FAULT_STOP,     /* SIGSTOP, and SIGCONT after so many ns */
 	FAULT_DOWN,     /* the port has no cable any more */
 	FAULT_UP,       /* it has it again */
@@ -36,6 +37,12 @@ enum fault_what {
 	FAULT_RECV_WC,    /* the receive does, and the sender gets what follows from it */
 	/* Of an adapter. */
 	FAULT_FATAL,
+	/* It has room for so many of these objects; those that are there stay. */
+	FAULT_QPS,
+	FAULT_CQS,
+	FAULT_SRQS,
+	FAULT_MRS,
+	FAULT_PDS,
 	FAULT_UNPLUG, /* and so many ns later it is there again; 0: never */
 	/* Of an object: an event (IBV_EVENT_*) with its cause. */
 	FAULT_QP_EVENT,

@@ -100,6 +100,7 @@ static const struct fault_name rdma_names[] = {
 
 #define MESSAGE (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_QP) | BIT(HW_FK_TYPE) | BIT(HW_FK_SIZE))
 #define OBJECT (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_NTH))
+#define ROOM (BIT(FAULT_QPS) | BIT(FAULT_CQS) | BIT(FAULT_SRQS) | BIT(FAULT_MRS) | BIT(FAULT_PDS))
 #define ENDS (BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT) | BIT(HW_FK_LID))
 #define LOSSES (BIT(FAULT_LOST) | BIT(FAULT_LATE) | BIT(FAULT_WC) | BIT(FAULT_NAK))
 #define REPEATS (BIT(FAULT_UNANSWERED) | BIT(FAULT_DUPLICATED))
@@ -170,7 +171,7 @@ const struct fault_where fault_wheres[] = {
 		.name = "process",
 		.at = HW_ACT_PROCESS,
 		.keys = CALLER,
-		.whats = BIT(FAULT_KILL) | BIT(FAULT_STOP),
+		.whats = BIT(FAULT_KILL) | BIT(FAULT_STOP) | BIT(FAULT_FILES),
 		.act = true,
 		.example = "process[comm=ib_write_bw]:kill:after=ibv_modify_qp*3",
 	},
@@ -188,7 +189,7 @@ const struct fault_where fault_wheres[] = {
 		.name = "device",
 		.at = HW_ACT_DEVICE,
 		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV),
-		.whats = BIT(FAULT_FATAL) | BIT(FAULT_UNPLUG),
+		.whats = BIT(FAULT_FATAL) | BIT(FAULT_UNPLUG) | ROOM,
 		.act = true,
 		.example = "device[dev=mlx5_0]:unplug=2s:at=1s",
 	},
@@ -246,6 +247,7 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_STATUS] = {"status", FAULT_V_STATUS, "a status of firmware commands"},
 	[FAULT_SYNDROME] = {"syndrome", FAULT_V_NUMBER, "a number"},
 	[FAULT_KILL] = {"kill", FAULT_V_NONE, NULL},
+	[FAULT_FILES] = {"descriptors", FAULT_V_NUMBER, "a number"},
 	[FAULT_STOP] = {"stop", FAULT_V_TIME, "a time"},
 	[FAULT_DOWN] = {"down", FAULT_V_NONE, NULL},
 	[FAULT_UP] = {"up", FAULT_V_NONE, NULL},
@@ -263,6 +265,11 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_WC] = {"status", FAULT_V_WC, "a status of completions"},
 	[FAULT_RECV_WC] = {"status", FAULT_V_RECV_WC, "a status of receives"},
 	[FAULT_FATAL] = {"fatal", FAULT_V_NONE, NULL},
+	[FAULT_QPS] = {"qps", FAULT_V_NUMBER, "a number"},
+	[FAULT_CQS] = {"cqs", FAULT_V_NUMBER, "a number"},
+	[FAULT_SRQS] = {"srqs", FAULT_V_NUMBER, "a number"},
+	[FAULT_MRS] = {"mrs", FAULT_V_NUMBER, "a number"},
+	[FAULT_PDS] = {"pds", FAULT_V_NUMBER, "a number"},
 	[FAULT_UNPLUG] = {"unplug", FAULT_V_MAYBE_TIME, "a time, or nothing"},
 	[FAULT_QP_EVENT] = {"event", FAULT_V_QP_EVENT, "an event of QPs"},
 	[FAULT_SRQ_EVENT] = {"event", FAULT_V_SRQ_EVENT, "an event of SRQs"},

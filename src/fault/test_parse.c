@@ -85,6 +85,13 @@ static void adapters_and_objects(void **state)
 	assert_true(fault_does(&f.does, FAULT_UNPLUG, &v));
 	assert_int_equal(v, 2000000000);
 	good("device:fatal:at=0s");
+	good("device[host=h2]:qps=40:after=ibv_create_qp*40");
+	assert_true(fault_does(&f.does, FAULT_QPS, &v));
+	assert_int_equal(v, 40);
+	good("device:mrs=0:at=0s");
+	bad("device:qps:at=1s", "device:qps", "qps wants a value");
+	good("process[comm=x]:descriptors=0:after=ibv_alloc_pd");
+	assert_true(fault_does(&f.does, FAULT_FILES, &v));
 	bad("device:unplug=:at=1s", "device:unplug=", "a time is a number");
 	bad("device:unplug", "device:unplug", "a time or an event is missing");
 	bad("device:fatal=1s:at=1s", "device:fatal", "fatal has no value");

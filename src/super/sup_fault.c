@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "fabric/fabric.h"
@@ -129,10 +130,22 @@ static void later(struct sup *sup, struct sup_later what)
 	sup->later = l;
 }
 
+/* What is open stays; the next one gets EMFILE if the numbers below are in use. */
+static void few_descriptors(uint32_t pid, uint64_t n)
+{
+	struct rlimit l;
+
+	if (prlimit((pid_t)pid, RLIMIT_NOFILE, NULL, &l))
+		return;
+	l.rlim_cur = n < l.rlim_max ? n : l.rlim_max;
+	prlimit((pid_t)pid, RLIMIT_NOFILE, &l, NULL);
+}
+
 static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_t now)
 {
 	uint64_t whose = atomic_load(&f->whose), ns = 0;
 	bool stop = fault_does(&f->does, FAULT_STOP, &ns);
+	bool files = fault_does(&f->does, FAULT_FILES, &ns);
 	struct seg *s = &sup->seg;
 	uint32_t n = 0;
 
@@ -144,6 +157,10 @@ static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_
 		    (whose ? whose != ((uint64_t)p->gen << 32 | (i + 1)) : !fault_is_of(s, f, &e)))
 			continue;
 		n++;
+		if (files) {
+			few_descriptors(p->pid, ns);
+			continue;
+		}
 		signal_slot(sup, i, p->gen, stop ? SIGSTOP : SIGKILL);
 		if (stop)
 			later(sup, (struct sup_later){.at = now + ns,
@@ -294,6 +311,29 @@ static uint32_t act_ports(struct sup *sup, const struct hw_fault *f, uint64_t no
 	return n;
 }
 
+/* Has the adapter room for fewer objects from now on? */
+static bool take_room(struct hw_hca *h, const struct hw_fault *f)
+{
+	static const struct {
+		enum fault_what what;
+		enum seg_table_id table;
+	} rooms[] = {{FAULT_QPS, SEG_T_QP},
+		     {FAULT_CQS, SEG_T_CQ},
+		     {FAULT_SRQS, SEG_T_SRQ},
+		     {FAULT_MRS, SEG_T_MKEY},
+		     {FAULT_PDS, SEG_T_PD}};
+	uint64_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rooms); i++) {
+		if (!fault_does(&f->does, rooms[i].what, &n))
+			continue;
+		atomic_store(&h->left[rooms[i].table - HW_KIND_FIRST],
+			     n < UINT32_MAX ? (uint32_t)n + 1 : 0);
+		return true;
+	}
+	return false;
+}
+
 static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t now)
 {
 	struct seg *s = &sup->seg;
@@ -306,6 +346,10 @@ static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t 
 	seg_for_each_live (s, SEG_T_HCA, i) {
 		const struct fault_end e = {.proc = SEG_NONE, .hca = i};
 
+		if (fault_is_of(s, f, &e) && take_room(hw_hca(s, i), f)) {
+			n++;
+			continue;
+		}
 		if (!fault_is_of(s, f, &e) ||
 		    !sup_hca_fail(sup, i, fatal ? HW_FATAL : HW_UNPLUGGED))
 			continue;

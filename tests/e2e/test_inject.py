@@ -217,6 +217,32 @@ class Acts(softhca.Case):
             r = run('run', *link, '--inject', rule, '--', 'ibv_devinfo')
             self.assertEqual(r.status, 4, r)
 
+    def test_an_adapter_without_room(self):
+        for word, call in (('qps', 'ibv_create_qp'), ('cqs', 'ibv_create_cq'), ('srqs', 'ibv_create_srq'),
+                           ('mrs', 'ibv_reg_mr'), ('pds', 'ibv_alloc_pd')):
+            with self.subTest(word=word), softhca.Fabric() as fab:
+                self.inject(fab, f'device:{word}=0:at=0s')
+                softhca.wait_for(lambda: self.fired(fab) == [1], 'the rule')
+                self.assertIn(f'{call}: ENOMEM\n', fab.run(os.path.join(HERE, 'calls')).out)
+
+    def test_an_object_that_goes_makes_room(self):
+        """One adapter has room for one QP; the other one is not meant."""
+        one = os.path.join(HERE, 'work')
+        with softhca.Fabric('--hosts', '2') as fab:
+            self.inject(fab, 'device[host=h1]:qps=2:at=0s')
+            softhca.wait_for(lambda: self.fired(fab) == [1], 'the rule')
+            for _ in range(2):
+                self.assertIn('5: success', fab.run(one, 'SEND', 'RC', options=('--host', 'h1')).out)
+            self.inject(fab, 'device[host=h1]:qps=1:at=0s')
+            softhca.wait_for(lambda: self.fired(fab) == [1, 1], 'the rule')
+            self.assertIn('Cannot allocate memory', fab.run(one, 'SEND', 'RC', options=('--host', 'h1')).out)
+            self.assertIn('5: success', fab.run(one, 'SEND', 'RC', options=('--host', 'h2')).out)
+
+    def test_no_more_descriptors(self):
+        r = run('run', '--inject', 'process[comm=calls]:descriptors=0:after=ibv_alloc_pd', '--', os.path.join(HERE, 'calls'))
+        self.assertEqual(results(r.out)['ibv_create_comp_channel'], 'EMFILE', r)
+        self.assertEqual(results(r.out)['ibv_create_cq'], 'ok', r)
+
     def test_a_port_flaps_after_an_event(self):
         r = run('run', '--inject', 'port:down:after=ibv_query_qp', '--', 'sh', '-c',
                 f'{HERE}/calls >/dev/null; until grep -q DOWN /sys/class/infiniband/mlx5_0/ports/1/state; do sleep 0.01; done')
@@ -419,6 +445,19 @@ class Management(softhca.Case):
         self.add('mad[attr=PathRecord,method=GetTableResp]:lost:when=1')
         self.assertIn('PathRecord dump', self.ok(self.on_h2('saquery', '-p', '-t', '9000')))
         self.assertEqual(self.fired(), [1])
+
+    def test_segments_count_singly(self):
+        """Of a long message any segment can be lost. Those that follow come again with it, and do not count."""
+        self.up('--hosts', '6')
+        def segments(rule, *more):
+            self.add(rule)
+            self.assertEqual(self.ok(self.on_h2('saquery', '-p', '-t', '20000')).count('PathRecord dump'), 49)
+            return self.status(self.fab)['faults'][0]['seen']
+        most = segments('mad[attr=PathRecord,method=GetTableResp]:lost:when=99')
+        self.assertGreater(most, 10)
+        for rule in ('lost:when=3', 'lost=2:when=5', f'lost:when={most}'):
+            self.assertEqual(segments(f'mad[attr=PathRecord,method=GetTableResp]:{rule}'), most)
+            self.assertEqual(self.fired(), [1])
 
     def test_smps(self):
         self.up()
