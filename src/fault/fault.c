@@ -277,6 +277,49 @@ static void act(struct seg *s, struct hw_fault *f, const struct fault_end *e)
 		sys_raw(SYS_nanosleep, (long)&nap, 0, 0, 0, 0, 0);
 }
 
+/* The moment is an event of the rule's conditions. */
+static void note_event(struct seg *s, struct hw_fault *f, const struct fault_moment *m)
+{
+	if (sel_fits(s, &f->when.after, m) &&
+	    atomic_fetch_add(&f->after_seen, 1) + 1 == f->when.after_n &&
+	    f->sel.moment >= HW_MOMENTS)
+		act(s, f, &m->end[0]);
+	if (sel_fits(s, &f->when.before, m))
+		atomic_fetch_add(&f->before_seen, 1);
+}
+
+/* The cable sends one message after the other: when this one is sent. */
+static uint64_t sent_at(struct hw_fault *f, uint64_t from, uint64_t bytes)
+{
+	uint64_t rate, was = atomic_load(&f->busy), end;
+
+	if (!fault_does(&f->does, FAULT_RATE, &rate))
+		return from;
+	do
+		end = (was > from ? was : from) +
+		      (uint64_t)((unsigned __int128)bytes * 8 * NSEC_PER_SEC / rate);
+	while (!atomic_compare_exchange_weak(&f->busy, &was, end));
+	return end;
+}
+
+uint64_t fault_cable(struct seg *s, const struct fault_moment *m, uint64_t from, uint32_t times)
+{
+	seg_for_each_live (s, SEG_T_FAULT, i) {
+		struct hw_fault *f = hw_fault(s, i);
+		uint64_t latency = 0;
+
+		if (!f)
+			continue;
+		if (fires(s, f, m, true)) {
+			fault_does(&f->does, FAULT_LATENCY, &latency);
+			from = sent_at(f, from, m->size) + times * latency;
+			TRACE(LOG_INJECT, "fired: %s", f->text);
+		}
+		note_event(s, f, m);
+	}
+	return from;
+}
+
 bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e)
 {
 	bool hit = false;
@@ -301,12 +344,7 @@ bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effe
 			if (hit)
 				TRACE(LOG_INJECT, "fired: %s", f->text);
 		}
-		if (sel_fits(s, &f->when.after, m) &&
-		    atomic_fetch_add(&f->after_seen, 1) + 1 == f->when.after_n &&
-		    f->sel.moment >= HW_MOMENTS)
-			act(s, f, &m->end[0]);
-		if (sel_fits(s, &f->when.before, m))
-			atomic_fetch_add(&f->before_seen, 1);
+		note_event(s, f, m);
 	}
 	return hit;
 }

@@ -19,6 +19,7 @@ enum fault_what {
 	FAULT_SYNDROME, /* and this syndrome */
 	FAULT_KILL,     /* the process gets SIGKILL */
 	FAULT_FILES,    /* its RLIMIT_NOFILE is so low */
+	FAULT_MEMORY,   /* it can lock so many bytes */
 	FAULT_STOP,     /* SIGSTOP, and SIGCONT after so many ns */
 	FAULT_DOWN,     /* the port has no cable any more */
 	FAULT_UP,       /* it has it again */
@@ -58,6 +59,9 @@ enum fault_what {
 	/* Of a message, too. */
 	FAULT_NAK,        /* its answer is this NAK (IBA 9.7.5.2.8), once */
 	FAULT_VENDOR_ERR, /* of the completion with which it ends, beside those above */
+	/* Of a cable: how long a packet is on it, and bits in a second. */
+	FAULT_LATENCY,
+	FAULT_RATE,
 	FAULT_WHATS
 };
 
@@ -107,6 +111,11 @@ static inline bool fault_waits(const struct seg *s, enum hw_moment at)
  * what it does. Takes no lock, callable in a trap.
  */
 bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e);
+/*
+ * HW_AT_CABLE: when a message that is sent at `from`, and goes over cables of rules `times` times,
+ * has arrived.
+ */
+uint64_t fault_cable(struct seg *s, const struct fault_moment *m, uint64_t from, uint32_t times);
 /* Is that among it? *value: what stands behind the =, 0 without it. */
 bool fault_does(const struct hw_fault_effect *e, enum fault_what w, uint64_t *value);
 /* Is this one of those that the rule is about? */

@@ -135,6 +135,30 @@ static int read_time(struct parse *p, uint64_t *ns)
 	return wrong(p, p->at, "a time has a unit: us, ms, s or m");
 }
 
+/* 10Gbps; *n: bits in a second */
+static int read_rate(struct parse *p, uint64_t *n)
+{
+	static const struct {
+		const char *unit;
+		uint64_t bits;
+	} units[] = {{"Kbps", 1000}, {"Mbps", 1000000}, {"Gbps", 1000000000}};
+	const char *at = p->at;
+	int r = read_number(p, n, "a rate");
+	size_t len = word_len(p->at);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (word_is(p->at, len, units[i].unit)) {
+			if (!*n || *n > 1000000)
+				return wrong(p, at, "a rate is from 1 to 1000000 of its unit");
+			*n *= units[i].bits;
+			p->at += len;
+			return 0;
+		}
+	return wrong(p, p->at, "a rate has a unit: Kbps, Mbps or Gbps");
+}
+
 static bool by_number(enum fault_value v)
 {
 	return v == FAULT_V_STATUS || v == FAULT_V_CLASS || v == FAULT_V_METHOD ||
@@ -152,6 +176,8 @@ static int read_value(struct parse *p, const struct fault_word *w, uint64_t *n, 
 		return read_number(p, n, w->name);
 	if (w->value == FAULT_V_TIME || w->value == FAULT_V_MAYBE_TIME)
 		return read_time(p, n);
+	if (w->value == FAULT_V_RATE)
+		return read_rate(p, n);
 	if (!len)
 		return wrong(p, p->at, "%s= wants %s", w->name, w->meaning);
 	if (w->value == FAULT_V_TEXT) {

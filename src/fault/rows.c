@@ -171,7 +171,7 @@ const struct fault_where fault_wheres[] = {
 		.name = "process",
 		.at = HW_ACT_PROCESS,
 		.keys = CALLER,
-		.whats = BIT(FAULT_KILL) | BIT(FAULT_STOP) | BIT(FAULT_FILES),
+		.whats = BIT(FAULT_KILL) | BIT(FAULT_STOP) | BIT(FAULT_FILES) | BIT(FAULT_MEMORY),
 		.act = true,
 		.example = "process[comm=ib_write_bw]:kill:after=ibv_modify_qp*3",
 	},
@@ -225,6 +225,14 @@ const struct fault_where fault_wheres[] = {
 		.example = "cq[nth=1]:overrun:when=10",
 	},
 	{
+		.name = "cable",
+		.at = HW_AT_CABLE,
+		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT) | BIT(HW_FK_SIZE),
+		.whats = BIT(FAULT_LATENCY) | BIT(FAULT_RATE),
+		.extras = BIT(FAULT_LATENCY) | BIT(FAULT_RATE),
+		.example = "cable[host=h2]:latency=5ms,rate=1Gbps",
+	},
+	{
 		.name = "cm",
 		.at = HW_AT_CM,
 		.keys = ENDS | BIT(HW_FK_MSG),
@@ -248,6 +256,7 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_SYNDROME] = {"syndrome", FAULT_V_NUMBER, "a number"},
 	[FAULT_KILL] = {"kill", FAULT_V_NONE, NULL},
 	[FAULT_FILES] = {"descriptors", FAULT_V_NUMBER, "a number"},
+	[FAULT_MEMORY] = {"memory", FAULT_V_NUMBER, "a number of bytes"},
 	[FAULT_STOP] = {"stop", FAULT_V_TIME, "a time"},
 	[FAULT_DOWN] = {"down", FAULT_V_NONE, NULL},
 	[FAULT_UP] = {"up", FAULT_V_NONE, NULL},
@@ -280,6 +289,8 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_SM_CHANGE] = {"sm_change", FAULT_V_NONE, NULL},
 	[FAULT_REJECT] = {"reject", FAULT_V_REASON, "a reason of rejects"},
 	[FAULT_VENDOR_ERR] = {"vendor_err", FAULT_V_NUMBER, "a number below 256"},
+	[FAULT_LATENCY] = {"latency", FAULT_V_TIME, "a time"},
+	[FAULT_RATE] = {"rate", FAULT_V_RATE, "a rate (10Gbps, 500Mbps)"},
 	[FAULT_NAK] = {"nak", FAULT_V_NAK, "a NAK"},
 };
 

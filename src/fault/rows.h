@@ -50,6 +50,7 @@ enum fault_value {
 	FAULT_V_MAD_STATUS,
 	FAULT_V_MSG,    /* REQ: of connection managers */
 	FAULT_V_REASON, /* consumer: of a REJ */
+	FAULT_V_RATE,   /* 10Gbps */
 	FAULT_V_NAK,    /* sequence: a NAK */
 	FAULT_V_GID,    /* [3]=2001:db8::1: an entry of a GID table */
 };

@@ -90,6 +90,9 @@ static void adapters_and_objects(void **state)
 	assert_int_equal(v, 40);
 	good("device:mrs=0:at=0s");
 	bad("device:qps:at=1s", "device:qps", "qps wants a value");
+	good("process[comm=x]:memory=65536:at=0s");
+	assert_true(fault_does(&f.does, FAULT_MEMORY, &v));
+	assert_int_equal(v, 65536);
 	good("process[comm=x]:descriptors=0:after=ibv_alloc_pd");
 	assert_true(fault_does(&f.does, FAULT_FILES, &v));
 	bad("device:unplug=:at=1s", "device:unplug=", "a time is a number");
@@ -190,6 +193,17 @@ static void messages(void **state)
 	assert_true(fault_does(&f.does, FAULT_VENDOR_ERR, &v));
 	assert_int_equal(v, 0x99);
 	good("UMR:status=MW_BIND_ERR,vendor_err=255");
+	good("cable[host=h1,dev=mlx5_0,port=1]:latency=5ms,rate=500Mbps:until=2s");
+	assert_int_equal(f.sel.moment, HW_AT_CABLE);
+	assert_true(fault_does(&f.does, FAULT_LATENCY, &v));
+	assert_int_equal(v, 5000000);
+	assert_true(fault_does(&f.does, FAULT_RATE, &v));
+	assert_int_equal(v, 500000000);
+	good("cable:rate=10Gbps");
+	bad("cable:rate=10", "cable:rate=10", "a rate has a unit");
+	bad("cable:rate=0Gbps", "cable:rate=", "a rate is from 1");
+	bad("cable:latency=1ms,latency=2ms", "cable:latency=1ms,", "latency is given twice");
+	bad("cable:latency=1ms:at=1s", "cable:latency=1ms:", "at= is no condition of cable");
 	good("CAS:nak=sequence:when=2");
 	assert_true(fault_does(&f.does, FAULT_NAK, &v));
 	assert_int_equal(v, 0x60);

@@ -191,6 +191,7 @@ void fault_value_names(enum fault_value v, void (*each)(void *ctx, const char *n
 	case FAULT_V_TIME:
 	case FAULT_V_ENTRY:
 	case FAULT_V_GID:
+	case FAULT_V_RATE:
 	case FAULT_V_TEXT:
 		break;
 	}

@@ -157,6 +157,11 @@ struct hw_qp {
 	uint32_t adapts_left;  /* RoCE: adaptive retransmissions before the first time-out */
 	uint32_t fault_vendor; /* beside fault: ENG_VENDOR_ERR (engine/base/qp.h); 0: the usual one
 				*/
+	/*
+	 * A slow cable: the WQEs before this index were posted by that time; 0: none is known
+	 */
+	uint32_t cable_pi;
+	uint64_t cable_from;
 
 	/* Responder [rq]. */
 	/*

@@ -145,7 +145,6 @@ static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_
 {
 	uint64_t whose = atomic_load(&f->whose), ns = 0;
 	bool stop = fault_does(&f->does, FAULT_STOP, &ns);
-	bool files = fault_does(&f->does, FAULT_FILES, &ns);
 	struct seg *s = &sup->seg;
 	uint32_t n = 0;
 
@@ -157,8 +156,13 @@ static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_
 		    (whose ? whose != ((uint64_t)p->gen << 32 | (i + 1)) : !fault_is_of(s, f, &e)))
 			continue;
 		n++;
-		if (files) {
+		if (fault_does(&f->does, FAULT_FILES, &ns)) {
 			few_descriptors(p->pid, ns);
+			continue;
+		}
+		if (fault_does(&f->does, FAULT_MEMORY, &ns)) {
+			atomic_store(&seg_proc(s, i)->memlock,
+				     HW_FAULT_MEMLOCK | (ns & (HW_FAULT_MEMLOCK - 1)));
 			continue;
 		}
 		signal_slot(sup, i, p->gen, stop ? SIGSTOP : SIGKILL);

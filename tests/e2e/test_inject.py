@@ -243,6 +243,13 @@ class Acts(softhca.Case):
         self.assertEqual(results(r.out)['ibv_create_comp_channel'], 'EMFILE', r)
         self.assertEqual(results(r.out)['ibv_create_cq'], 'ok', r)
 
+    def test_memory_that_a_process_can_lock(self):
+        rule = 'process[comm=calls]:memory=0:after=ibv_alloc_pd'
+        r = run('run', '--inject', rule, '--', os.path.join(HERE, 'calls'))
+        self.assertEqual(results(r.out)['ibv_reg_mr'], 'ENOMEM', r)
+        r = run('run', '--inject', rule.replace('=0:', '=100000000:'), '--', os.path.join(HERE, 'calls'))
+        self.assertEqual(set(results(r.out).values()), {'ok'}, r)
+
     def test_a_port_flaps_after_an_event(self):
         r = run('run', '--inject', 'port:down:after=ibv_query_qp', '--', 'sh', '-c',
                 f'{HERE}/calls >/dev/null; until grep -q DOWN /sys/class/infiniband/mlx5_0/ports/1/state; do sleep 0.01; done')
@@ -722,6 +729,47 @@ class Work(softhca.Case):
             return re.sub(r'softhca\[\d+\] [\d.]+ ', '', r.out)
         self.assertEqual(len({story(3) for _ in range(20)}), 1)
         self.assertGreater(len({story(n) for n in range(8)}), 3)
+
+
+class Cables(softhca.Case):
+    """Messages take time on the way to another port."""
+
+    def both(self, rule, *cmd, link='ib'):
+        with softhca.Fabric('--hosts', '2', '--link', link) as fab:
+            fab.softhca('inject', 'add', rule)
+            ends = self.pair(fab, cmd, options=(('--host', 'h1'), ('--host', 'h2')))
+            return [end.out for end in ends], self.status(fab)['faults'][0]['fired']
+
+    def per_iteration(self, out):
+        """Seconds of an exchange of ibv_rc_pingpong, from the first message on."""
+        return float(re.search(r'iters in ([\d.]+) seconds', out)[1]) / 20
+
+    def test_latency(self):
+        for rule, link in (('cable:latency=10ms', 'ib'), ('cable[host=h2,dev=mlx5_0,port=1]:latency=10ms', 'eth')):
+            outs, fired = self.both(rule, 'ibv_rc_pingpong', '-n', '20', *(('-g', '3') if link == 'eth' else ()), link=link)
+            self.assertEqual(fired, 40)
+            for out in outs:
+                self.assertGreater(self.per_iteration(out), 0.018)
+
+    def test_messages_are_on_the_way_together(self):
+        begin = time.monotonic()
+        _, fired = self.both('cable:latency=300ms', 'ib_write_bw', '-F', '-n', '100', '-s', '64')
+        self.assertLess(time.monotonic() - begin, 25)  # one after the other they take 30 s
+        self.assertGreaterEqual(fired, 100)
+
+    def test_an_answer_with_data_comes_over_it_too(self):
+        (_, out), _ = self.both('cable:latency=20ms', 'ib_read_lat', '-F', '-n', '5', '-s', '8')
+        self.assertGreater(float(re.search(r'(?m)^ *8 +5 +([\d.]+)', out)[1]), 39000)
+
+    def test_rate(self):
+        """5 messages of a million bytes take half a second."""
+        (_, out), _ = self.both('cable:rate=80Mbps', 'ib_send_bw', '-F', '-n', '5', '-s', '1000000')
+        self.assertLess(float(re.search(r'(?m)^ *1000000 +5 +[\d.]+ +([\d.]+)', out)[1]), 12)
+
+    def test_within_an_adapter_is_no_cable(self):
+        r = run('run', '--inject', 'cable:latency=10m', '--', os.path.join(HERE, 'work'), 'SEND', 'RC')
+        self.assertIn('5: success', r.out)
+        self.assertEqual(r.status, 4, r)
 
 
 class Objects(softhca.Case):

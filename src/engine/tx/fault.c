@@ -94,6 +94,62 @@ static bool takes_receive(const struct eng_run *r)
 	return eng_op(r->opcode)->cqe;
 }
 
+/* Does the message leave its port, for another one? Sets the ports of both ends. */
+static bool leaves(const struct eng_run *r, const struct hw_qp *peer, struct fault_moment *m)
+{
+	const struct hw_port *from = hw_port(r->s, hw_qp_path(r->qp)->port),
+			     *to = peer ? hw_port(r->s, hw_qp_path(peer)->port) : NULL;
+
+	if (!from || from == to)
+		return false;
+	m->end[0].port = from->num;
+	if (to)
+		m->end[1].port = to->num;
+	return true;
+}
+
+#define CABLE_KNOWN 0x10000u /* in hw_qp.cable_pi, which may be 0 */
+
+/*
+ * When the WQE is sent. Those behind the first one that were posted with it are sent when it was,
+ * so that only the first one waits for its whole way.
+ */
+static uint64_t sent_from(struct eng_run *r, uint64_t now)
+{
+	struct hw_qp *qp = r->qp;
+	uint32_t ahead = (qp->cable_pi - r->ci) & 0xffff;
+
+	if (qp->cable_pi && ahead && ahead <= 1u << qp->sq_log_size)
+		return qp->cable_from;
+	qp->cable_pi = CABLE_KNOWN | (atomic_load(&qp->sq_pi) & 0xffff);
+	qp->cable_from = now;
+	return now;
+}
+
+/* When the message has come over slow cables; 0: there is none. An answer with data goes back. */
+static uint64_t over_cables(struct eng_run *r)
+{
+	enum eng_kind kind = (enum eng_kind)eng_op(r->opcode)->kind;
+	uint32_t dest = qp_target(r->qp);
+	const struct hw_qp *peer = hw_qp(r->s, dest);
+	struct fault_moment m = {
+		.at = HW_AT_CABLE,
+		.id = UINT32_MAX,
+		.size = message_size(r),
+		.end = {end_of(r->qp, r->qpn), {.proc = SEG_NONE, .hca = SEG_NONE}}};
+	uint64_t now = eng_clock(), at;
+
+	if (kind != ENG_K_SEND && kind != ENG_K_WRITE && kind != ENG_K_READ && kind != ENG_K_ATOMIC)
+		return 0;
+	if (peer)
+		m.end[1] = end_of(peer, dest);
+	if (!leaves(r, peer, &m))
+		return 0;
+	at = fault_cable(r->s, &m, sent_from(r, now),
+			 kind == ENG_K_READ || kind == ENG_K_ATOMIC ? 2 : 1);
+	return at > now ? at : 0;
+}
+
 static bool hit(struct eng_run *r, enum hw_moment at, struct hw_fault_effect *e)
 {
 	uint32_t dest = qp_target(r->qp);
@@ -330,9 +386,16 @@ enum eng_out fault_execute(struct eng_run *r, enum eng_out (*execute)(struct eng
 {
 	enum fault_what what;
 	enum eng_out out;
+	uint64_t at;
 
-	if (!is_decided(r))
+	if (!is_decided(r)) {
 		decide(r);
+		at = fault_waits(r->s, HW_AT_CABLE) ? over_cables(r) : 0;
+		if (at) {
+			park_qp(r->s, r->qp, HW_PARK_LATE, at);
+			return ENG_LATER;
+		}
+	}
 	what = (enum fault_what)(r->qp->fault >> WHAT_SHIFT & WHAT);
 	r->injected = what != FAULT_WHATS;
 	switch (what) {

@@ -263,8 +263,9 @@ static bool step(struct eng_run *r, uint32_t pi)
 	/* Waiting completions may wait for further messages, but not for other operations. */
 	if (__builtin_expect(r->waits != SEG_NONE, 0) && !eng_op(r->opcode)->cqe)
 		sq_flush_waiting(r);
-	out = fault_waits_of(r->s, 1u << HW_AT_WR | 1u << HW_AT_RECV) ? fault_execute(r, execute)
-								      : execute(r);
+	out = fault_waits_of(r->s, 1u << HW_AT_WR | 1u << HW_AT_RECV | 1u << HW_AT_CABLE)
+		      ? fault_execute(r, execute)
+		      : execute(r);
 	if (out == ENG_LATER)
 		return false;
 	if (out == ENG_DONE)
