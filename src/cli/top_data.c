@@ -100,11 +100,11 @@ static bool read_ports(struct seg *s, struct top_sample *out)
 
 static const char *waits_for(uint32_t park)
 {
-	return park == HW_PARK_RNR     ? "receiver"
-	       : park == HW_PARK_RETRY ? "answer"
-	       : park == HW_PARK_LOCK  ? "lock"
-	       : park == HW_PARK_LATE  ? "--inject"
-				       : "";
+	return park == HW_PARK_RNR                           ? "receiver"
+	       : park == HW_PARK_RETRY                       ? "answer"
+	       : park == HW_PARK_LOCK                        ? "lock"
+	       : park == HW_PARK_LATE || park == HW_PARK_NAK ? "--inject"
+							     : "";
 }
 
 static void read_owner(const struct seg *s, uint32_t qpn, struct top_qp *out)

@@ -125,11 +125,37 @@ static void test_a_duplicate_is_not_executed(void **state)
 			  .sge = &sge,
 			  .nsge = 1};
 
+	*word(p->b, 0) = 7;
 	t_expect_done(p->a, MLX5_OPCODE_ATOMIC_FA, t_post(p->a, &wr));
+	*word(p->a, 0) = 0;
+	t_repeat_psn(p->a);
+	t_expect_done(p->a, MLX5_OPCODE_ATOMIC_FA, t_post(p->a, &wr));
+	assert_true(*word(p->b, 0) == 8);
+	assert_true(*word(p->a, 0) == 7);
+}
+
+/* Only the last answer is kept: one of before, or of before a reset, does not come. */
+static void test_an_older_duplicate_has_no_answer(void **state)
+{
+	struct t_pair *p = *state;
+	struct t_sge sge = t_own(p->a, 0, 8);
+	const struct mlx5_wqe_atomic_seg one = {.swap_add = htobe64(1)};
+	struct t_wr wr = {.opcode = MLX5_OPCODE_ATOMIC_FA,
+			  .fm_ce_se = T_SIG,
+			  .raddr = (uintptr_t)p->b->mem,
+			  .rkey = p->b->key,
+			  .operands = &one,
+			  .operands_len = sizeof(one),
+			  .sge = &sge,
+			  .nsge = 1};
+
+	t_expect_done(p->a, MLX5_OPCODE_ATOMIC_FA, t_post(p->a, &wr));
+	t_expect_done(p->a, MLX5_OPCODE_ATOMIC_FA, t_post(p->a, &wr));
+	t_repeat_psn(p->a);
 	t_repeat_psn(p->a);
 	t_post(p->a, &wr);
 	t_assert_empty(&p->a->cq);
-	assert_true(*word(p->b, 0) == 1);
+	assert_true(*word(p->b, 0) == 2);
 }
 
 /* A stopped process holds the word's lock: the atomic waits, then runs once. */
@@ -240,6 +266,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_masked_of_4_bytes, t_pair_setup,
 						t_pair_teardown),
 		cmocka_unit_test_setup_teardown(test_a_duplicate_is_not_executed, t_pair_setup,
+						t_pair_teardown),
+		cmocka_unit_test_setup_teardown(test_an_older_duplicate_has_no_answer, t_pair_setup,
 						t_pair_teardown),
 		cmocka_unit_test_setup_teardown(test_a_held_word_parks_the_requester, t_pair_setup,
 						t_pair_teardown),

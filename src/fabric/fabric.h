@@ -40,6 +40,8 @@ uint32_t fab_own_port(const struct seg *s, uint32_t port);
 
 bool fab_port_has_lid(const struct hw_port *p, uint32_t lid);
 bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16]);
+/* InfiniBand: of all entries of the table. */
+void fab_set_gid_prefix(struct hw_port *p, uint64_t prefix);
 /* The port with that GID, or SEG_NONE. Searches all ports. */
 uint32_t fab_port_by_gid(struct seg *s, const uint8_t gid[16]);
 

@@ -82,6 +82,14 @@ uint32_t fab_walk(struct seg *s, uint32_t from, uint32_t dlid, uint32_t state, f
 	return SEG_NONE;
 }
 
+void fab_set_gid_prefix(struct hw_port *p, uint64_t prefix)
+{
+	p->gid_prefix = prefix;
+	for (uint32_t i = 0; i < HW_IB_GIDS; i++)
+		if (be64_load(p->gid[i] + 8))
+			be64_store(p->gid[i], prefix);
+}
+
 bool fab_port_has_gid(const struct hw_port *p, const uint8_t gid[16])
 {
 	static const uint8_t zero[16];

@@ -13,6 +13,7 @@
 #include "util/sys.h"
 #include "wire/mad/cm.h"
 #include "wire/mad/names.h"
+#include "wire/pkt/pkt.h"
 
 #include <infiniband/verbs.h>
 #include <string.h>
@@ -187,13 +188,17 @@ static bool possible(const struct hw_fault_effect *e, const struct fault_moment 
 	if (m->at == HW_AT_RECV)
 		return m->answered;
 	if (fault_does(e, FAULT_DUPLICATED, &v))
-		return !m->answered;
+		return !m->answered || m->sequenced;
+	if (fault_does(e, FAULT_UNANSWERED, &v))
+		return m->sequenced;
 	if (fault_does(e, FAULT_CUT, &v))
 		return v < m->packets;
 	if (fault_does(e, FAULT_RNR, &v))
 		return m->answered && m->received;
+	if (fault_does(e, FAULT_NAK, &v))
+		return v == PKT_SYND_NAK_SEQUENCE ? m->sequenced : m->answered;
 	if (!fault_does(e, FAULT_WC, &v))
-		return m->answered || !fault_does(e, FAULT_UNANSWERED, &v);
+		return true;
 	if (v == IBV_WC_RNR_RETRY_EXC_ERR)
 		return m->answered && m->received;
 	return m->answered || v == IBV_WC_LOC_LEN_ERR || v == IBV_WC_LOC_QP_OP_ERR ||
@@ -280,6 +285,49 @@ void fault_fired(const struct seg *s, const struct hw_fault *f)
 		cap_rule(s, f->text);
 }
 
+/* The moment is an event of the rule's conditions. */
+static void note_event(struct seg *s, struct hw_fault *f, const struct fault_moment *m)
+{
+	if (sel_fits(s, &f->when.after, m) &&
+	    atomic_fetch_add(&f->after_seen, 1) + 1 == f->when.after_n &&
+	    f->sel.moment >= HW_MOMENTS)
+		act(s, f, &m->end[0]);
+	if (sel_fits(s, &f->when.before, m))
+		atomic_fetch_add(&f->before_seen, 1);
+}
+
+/* The cable sends one message after the other: when this one is sent. */
+static uint64_t sent_at(struct hw_fault *f, uint64_t from, uint64_t bytes)
+{
+	uint64_t rate, was = atomic_load(&f->busy), end;
+
+	if (!fault_does(&f->does, FAULT_RATE, &rate))
+		return from;
+	do
+		end = (was > from ? was : from) +
+		      (uint64_t)((unsigned __int128)bytes * 8 * NSEC_PER_SEC / rate);
+	while (!atomic_compare_exchange_weak(&f->busy, &was, end));
+	return end;
+}
+
+uint64_t fault_cable(struct seg *s, const struct fault_moment *m, uint64_t from, uint32_t times)
+{
+	seg_for_each_live (s, SEG_T_FAULT, i) {
+		struct hw_fault *f = hw_fault(s, i);
+		uint64_t latency = 0;
+
+		if (!f)
+			continue;
+		if (fires(s, f, m, true)) {
+			fault_does(&f->does, FAULT_LATENCY, &latency);
+			from = sent_at(f, from, m->size) + times * latency;
+			fault_fired(s, f);
+		}
+		note_event(s, f, m);
+	}
+	return from;
+}
+
 bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e)
 {
 	bool hit = false;
@@ -304,12 +352,7 @@ bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effe
 			if (hit)
 				fault_fired(s, f);
 		}
-		if (sel_fits(s, &f->when.after, m) &&
-		    atomic_fetch_add(&f->after_seen, 1) + 1 == f->when.after_n &&
-		    f->sel.moment >= HW_MOMENTS)
-			act(s, f, &m->end[0]);
-		if (sel_fits(s, &f->when.before, m))
-			atomic_fetch_add(&f->before_seen, 1);
+		note_event(s, f, m);
 	}
 	return hit;
 }

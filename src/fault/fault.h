@@ -18,6 +18,8 @@ enum fault_what {
 	FAULT_STATUS,   /* the firmware command has this status, and nothing else happens */
 	FAULT_SYNDROME, /* and this syndrome */
 	FAULT_KILL,     /* the process gets SIGKILL */
+	FAULT_FILES,    /* its RLIMIT_NOFILE is so low */
+	FAULT_MEMORY,   /* it can lock so many bytes */
 	FAULT_STOP,     /* SIGSTOP, and SIGCONT after so many ns */
 	FAULT_DOWN,     /* the port has no cable any more */
 	FAULT_UP,       /* it has it again */
@@ -36,6 +38,12 @@ enum fault_what {
 	FAULT_RECV_WC,    /* the receive does, and the sender gets what follows from it */
 	/* Of an adapter. */
 	FAULT_FATAL,
+	/* It has room for so many of these objects; those that are there stay. */
+	FAULT_QPS,
+	FAULT_CQS,
+	FAULT_SRQS,
+	FAULT_MRS,
+	FAULT_PDS,
 	FAULT_UNPLUG, /* and so many ns later it is there again; 0: never */
 	/* Of an object: an event (IBV_EVENT_*) with its cause. */
 	FAULT_QP_EVENT,
@@ -46,7 +54,14 @@ enum fault_what {
 	FAULT_MAD_LOST,   /* so many times: it, and its first repeats */
 	FAULT_MAD_STATUS, /* it is refused with this status where it has come to */
 	FAULT_REJECT,     /* a REQ or REP is, with this reason of a REJ */
+	FAULT_GID,        /* entry `value` of a port's GID table is hw_fault_effect.gid; 0: none */
 	FAULT_SM_CHANGE,  /* a port says that it has another subnet manager */
+	/* Of a message, too. */
+	FAULT_NAK,        /* its answer is this NAK (IBA 9.7.5.2.8), once */
+	FAULT_VENDOR_ERR, /* of the completion with which it ends, beside those above */
+	/* Of a cable: how long a packet is on it, and bits in a second. */
+	FAULT_LATENCY,
+	FAULT_RATE,
 	FAULT_WHATS
 };
 
@@ -72,6 +87,7 @@ struct fault_moment {
 	uint64_t size;
 	uint32_t packets;
 	bool answered, received; /* it is acknowledged; it takes a receive */
+	bool sequenced;          /* its responder tells duplicates and losses by PSNs */
 	/* HW_AT_CM, HW_AT_MAD */
 	uint32_t mad_class, method;
 	uint64_t message; /* tells it from all others */
@@ -95,6 +111,11 @@ static inline bool fault_waits(const struct seg *s, enum hw_moment at)
  * what it does. Takes no lock, callable in a trap.
  */
 bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e);
+/*
+ * HW_AT_CABLE: when a message that is sent at `from`, and goes over cables of rules `times` times,
+ * has arrived.
+ */
+uint64_t fault_cable(struct seg *s, const struct fault_moment *m, uint64_t from, uint32_t times);
 /* Is that among it? *value: what stands behind the =, 0 without it. */
 bool fault_does(const struct hw_fault_effect *e, enum fault_what w, uint64_t *value);
 /* Is this one of those that the rule is about? */

@@ -10,7 +10,9 @@
 #include "util/suggest.h"
 #include "wire/mad/cm.h"
 #include "wire/mad/names.h"
+#include "wire/pkt/pkt.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +135,30 @@ static int read_time(struct parse *p, uint64_t *ns)
 	return wrong(p, p->at, "a time has a unit: us, ms, s or m");
 }
 
+/* 10Gbps; *n: bits in a second */
+static int read_rate(struct parse *p, uint64_t *n)
+{
+	static const struct {
+		const char *unit;
+		uint64_t bits;
+	} units[] = {{"Kbps", 1000}, {"Mbps", 1000000}, {"Gbps", 1000000000}};
+	const char *at = p->at;
+	int r = read_number(p, n, "a rate");
+	size_t len = word_len(p->at);
+
+	if (r)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (word_is(p->at, len, units[i].unit)) {
+			if (!*n || *n > 1000000)
+				return wrong(p, at, "a rate is from 1 to 1000000 of its unit");
+			*n *= units[i].bits;
+			p->at += len;
+			return 0;
+		}
+	return wrong(p, p->at, "a rate has a unit: Kbps, Mbps or Gbps");
+}
+
 static bool by_number(enum fault_value v)
 {
 	return v == FAULT_V_STATUS || v == FAULT_V_CLASS || v == FAULT_V_METHOD ||
@@ -150,6 +176,8 @@ static int read_value(struct parse *p, const struct fault_word *w, uint64_t *n, 
 		return read_number(p, n, w->name);
 	if (w->value == FAULT_V_TIME || w->value == FAULT_V_MAYBE_TIME)
 		return read_time(p, n);
+	if (w->value == FAULT_V_RATE)
+		return read_rate(p, n);
 	if (!len)
 		return wrong(p, p->at, "%s= wants %s", w->name, w->meaning);
 	if (w->value == FAULT_V_TEXT) {
@@ -326,8 +354,31 @@ static int read_where(struct parse *p, struct hw_fault_sel *s, const struct faul
 
 /* ---- WHAT[=VALUE],... */
 
+/*
+ * A GID has the character that separates the parts of a rule: the longest part that is one, as no
+ * condition begins like more of it.
+ */
+static int read_gid(struct parse *p, uint8_t gid[16])
+{
+	char text[INET6_ADDRSTRLEN];
+	size_t len = strcspn(p->at, ",[]=*");
+
+	for (; len; len--) {
+		if (len >= sizeof(text) || (p->at[len] && !strchr(":,", p->at[len])))
+			continue;
+		memcpy(text, p->at, len);
+		text[len] = '\0';
+		if (inet_pton(AF_INET6, text, gid) == 1) {
+			p->at += len;
+			return 0;
+		}
+	}
+	return wrong(p, p->at, "a GID is written as an IPv6 address: fe80::1, ::ffff:10.0.0.1");
+}
+
 /* Behind the name of an effect: [INDEX] of an entry, = and the value, or nothing. */
-static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
+static int read_effect(struct parse *p, const struct fault_word *w, struct hw_fault_effect *e,
+		       uint64_t *n)
 {
 	const char *at = p->at;
 	uint64_t index = 0;
@@ -341,7 +392,7 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 		return *at == '=' ? wrong(p, at, "%s has no value", w->name) : 0;
 	if (w->value == FAULT_V_MAYBE_TIME && *at != '=')
 		return 0;
-	if (w->value == FAULT_V_ENTRY) {
+	if (w->value == FAULT_V_ENTRY || w->value == FAULT_V_GID) {
 		if (*p->at++ != '[')
 			return wrong(p, at, "%s wants %s", w->name, w->meaning);
 		at = p->at;
@@ -354,6 +405,10 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 	if (*p->at++ != '=')
 		return wrong(p, p->at - 1, "%s wants a value: %s=...", w->name, w->name);
 	at = p->at;
+	if (w->value == FAULT_V_GID) {
+		*n = index;
+		return read_gid(p, e->gid);
+	}
 	r = w->value == FAULT_V_ENTRY || w->value == FAULT_V_TIMES ? read_number(p, n, w->name)
 								   : read_value(p, w, n, NULL, 0);
 	if (!r && w->value == FAULT_V_TIMES && !*n)
@@ -364,6 +419,16 @@ static int read_effect(struct parse *p, const struct fault_word *w, uint64_t *n)
 	if (!r && w->value == FAULT_V_MAYBE_TIME)
 		*n += !*n; /* 0 is "no time" */
 	return r;
+}
+
+static int check_vendor_err(struct parse *p, const char *at, const struct hw_fault *f, uint64_t n)
+{
+	uint64_t v;
+
+	if (!fault_does(&f->does, FAULT_WC, &v) && !fault_does(&f->does, FAULT_RECV_WC, &v) &&
+	    !(fault_does(&f->does, FAULT_NAK, &v) && v != PKT_SYND_NAK_SEQUENCE))
+		return wrong(p, at, "vendor_err= stands beside status=");
+	return n > UINT8_MAX ? wrong(p, at, "vendor_err= is below 256") : 0;
 }
 
 /* Is there a message of these keys to which the effect can happen? */
@@ -387,7 +452,7 @@ static int check_mad(struct parse *p, const char *at, const struct hw_fault_sel 
 
 static int read_what(struct parse *p, const struct fault_where *w, struct hw_fault *f)
 {
-	uint32_t fit = f->does.n ? w->extras : w->whats;
+	uint64_t fit = f->does.n ? w->extras : w->whats;
 	const char *at = p->at;
 	size_t len = word_len(at);
 	struct suggest g;
@@ -409,10 +474,11 @@ static int read_what(struct parse *p, const struct fault_where *w, struct hw_fau
 		if (f->does.n == HW_FAULT_WHATS || fault_does(&f->does, k, &was))
 			return wrong(p, at, "%s is given twice", fault_whats[k].name);
 		p->at += len;
-		r = read_effect(p, &fault_whats[k], &n);
+		r = read_effect(p, &fault_whats[k], &f->does, &n);
 		if (r)
 			return r;
-		r = check_mad(p, at, &f->sel, k, n);
+		r = k == FAULT_VENDOR_ERR ? check_vendor_err(p, at, f, n)
+					  : check_mad(p, at, &f->sel, k, n);
 		if (r)
 			return r;
 		f->does.what[f->does.n] = k;
@@ -631,7 +697,7 @@ int fault_parse(const char *text, struct hw_fault *f, struct fault_mistake *m)
 	if (*p.at != ':')
 		return wrong(&p, p.at,
 			     *p.at ? "a ':' is missing" : "the effect is missing: :%s=...",
-			     fault_whats[__builtin_ctz(w->whats)].name);
+			     fault_whats[__builtin_ctzll(w->whats)].name);
 	do {
 		p.at++;
 		r = read_what(&p, w, f);

@@ -94,18 +94,20 @@ static const struct fault_name rdma_names[] = {
 };
 /* clang-format on */
 
-#define BIT(n) (1u << (n))
+#define BIT(n) (UINT64_C(1) << (n))
 #define OP(name) (UINT64_C(1) << WQE_OP_##name)
 #define CALLER (BIT(HW_FK_HOST) | BIT(HW_FK_PID) | BIT(HW_FK_COMM))
 
 #define MESSAGE (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_QP) | BIT(HW_FK_TYPE) | BIT(HW_FK_SIZE))
 #define OBJECT (CALLER | BIT(HW_FK_DEV) | BIT(HW_FK_NTH))
+#define ROOM (BIT(FAULT_QPS) | BIT(FAULT_CQS) | BIT(FAULT_SRQS) | BIT(FAULT_MRS) | BIT(FAULT_PDS))
 #define ENDS (BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT) | BIT(HW_FK_LID))
-#define LOSSES (BIT(FAULT_LOST) | BIT(FAULT_LATE) | BIT(FAULT_WC))
-#define WORK(n, o, more, ex)                                                                      \
-	{                                                                                         \
-		.name = n, .at = HW_AT_WR, .ops = (o), .keys = MESSAGE, .whats = LOSSES | (more), \
-		.example = ex                                                                     \
+#define LOSSES (BIT(FAULT_LOST) | BIT(FAULT_LATE) | BIT(FAULT_WC) | BIT(FAULT_NAK))
+#define REPEATS (BIT(FAULT_UNANSWERED) | BIT(FAULT_DUPLICATED))
+#define WORK(n, o, more, ex)                                                                       \
+	{                                                                                          \
+		.name = n, .at = HW_AT_WR, .ops = (o), .keys = MESSAGE,                            \
+		.whats = LOSSES | REPEATS | (more), .extras = BIT(FAULT_VENDOR_ERR), .example = ex \
 	}
 
 const struct fault_where fault_wheres[] = {
@@ -141,11 +143,9 @@ const struct fault_where fault_wheres[] = {
 		.extras = BIT(FAULT_SYNDROME),
 		.example = "fw[cmd=CREATE_MKEY]:status=NO_RESOURCES,syndrome=0x1234:when=1+",
 	},
-	WORK("SEND", OP(SEND) | OP(SEND_IMM) | OP(SEND_INVAL),
-	     BIT(FAULT_CUT) | BIT(FAULT_UNANSWERED) | BIT(FAULT_DUPLICATED) | BIT(FAULT_RNR),
+	WORK("SEND", OP(SEND) | OP(SEND_IMM) | OP(SEND_INVAL), BIT(FAULT_CUT) | BIT(FAULT_RNR),
 	     "SEND:lost:when=3"),
-	WORK("WRITE", OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM),
-	     BIT(FAULT_CUT) | BIT(FAULT_UNANSWERED) | BIT(FAULT_RNR),
+	WORK("WRITE", OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM), BIT(FAULT_CUT) | BIT(FAULT_RNR),
 	     "WRITE[size=65536]:cut=3:when=1"),
 	WORK("READ", OP(RDMA_READ), 0, "READ:late=50ms:p=0.1"),
 	WORK("CAS", OP(ATOMIC_CS) | OP(ATOMIC_MASKED_CS), 0, "CAS:status=REM_ACCESS_ERR"),
@@ -156,6 +156,7 @@ const struct fault_where fault_wheres[] = {
 		.ops = OP(UMR),
 		.keys = MESSAGE & ~BIT(HW_FK_SIZE),
 		.whats = BIT(FAULT_LATE) | BIT(FAULT_WC),
+		.extras = BIT(FAULT_VENDOR_ERR),
 		.example = "UMR:status=MW_BIND_ERR:when=1",
 	},
 	{
@@ -163,13 +164,14 @@ const struct fault_where fault_wheres[] = {
 		.at = HW_AT_RECV,
 		.keys = MESSAGE,
 		.whats = BIT(FAULT_RECV_WC),
+		.extras = BIT(FAULT_VENDOR_ERR),
 		.example = "RECV:status=LOC_LEN_ERR:when=1",
 	},
 	{
 		.name = "process",
 		.at = HW_ACT_PROCESS,
 		.keys = CALLER,
-		.whats = BIT(FAULT_KILL) | BIT(FAULT_STOP),
+		.whats = BIT(FAULT_KILL) | BIT(FAULT_STOP) | BIT(FAULT_FILES) | BIT(FAULT_MEMORY),
 		.act = true,
 		.example = "process[comm=ib_write_bw]:kill:after=ibv_modify_qp*3",
 	},
@@ -178,7 +180,8 @@ const struct fault_where fault_wheres[] = {
 		.at = HW_ACT_PORT,
 		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT),
 		.whats = BIT(FAULT_DOWN) | BIT(FAULT_UP) | BIT(FAULT_FLAP) | BIT(FAULT_PKEY) |
-			 BIT(FAULT_LID) | BIT(FAULT_REREGISTER) | BIT(FAULT_SM_CHANGE),
+			 BIT(FAULT_LID) | BIT(FAULT_GID) | BIT(FAULT_REREGISTER) |
+			 BIT(FAULT_SM_CHANGE),
 		.act = true,
 		.example = "port[dev=mlx5_0]:flap=200ms:at=1s",
 	},
@@ -186,7 +189,7 @@ const struct fault_where fault_wheres[] = {
 		.name = "device",
 		.at = HW_ACT_DEVICE,
 		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV),
-		.whats = BIT(FAULT_FATAL) | BIT(FAULT_UNPLUG),
+		.whats = BIT(FAULT_FATAL) | BIT(FAULT_UNPLUG) | ROOM,
 		.act = true,
 		.example = "device[dev=mlx5_0]:unplug=2s:at=1s",
 	},
@@ -222,6 +225,14 @@ const struct fault_where fault_wheres[] = {
 		.example = "cq[nth=1]:overrun:when=10",
 	},
 	{
+		.name = "cable",
+		.at = HW_AT_CABLE,
+		.keys = BIT(HW_FK_HOST) | BIT(HW_FK_DEV) | BIT(HW_FK_PORT) | BIT(HW_FK_SIZE),
+		.whats = BIT(FAULT_LATENCY) | BIT(FAULT_RATE),
+		.extras = BIT(FAULT_LATENCY) | BIT(FAULT_RATE),
+		.example = "cable[host=h2]:latency=5ms,rate=1Gbps",
+	},
+	{
 		.name = "cm",
 		.at = HW_AT_CM,
 		.keys = ENDS | BIT(HW_FK_MSG),
@@ -244,12 +255,15 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_STATUS] = {"status", FAULT_V_STATUS, "a status of firmware commands"},
 	[FAULT_SYNDROME] = {"syndrome", FAULT_V_NUMBER, "a number"},
 	[FAULT_KILL] = {"kill", FAULT_V_NONE, NULL},
+	[FAULT_FILES] = {"descriptors", FAULT_V_NUMBER, "a number"},
+	[FAULT_MEMORY] = {"memory", FAULT_V_NUMBER, "a number of bytes"},
 	[FAULT_STOP] = {"stop", FAULT_V_TIME, "a time"},
 	[FAULT_DOWN] = {"down", FAULT_V_NONE, NULL},
 	[FAULT_UP] = {"up", FAULT_V_NONE, NULL},
 	[FAULT_FLAP] = {"flap", FAULT_V_TIME, "a time"},
 	[FAULT_PKEY] = {"pkey", FAULT_V_ENTRY, "an index and a P_Key: pkey[0]=0x7fff"},
 	[FAULT_LID] = {"lid", FAULT_V_NUMBER, "a LID"},
+	[FAULT_GID] = {"gid", FAULT_V_GID, "an index and a GID: gid[1]=2001:db8::1"},
 	[FAULT_REREGISTER] = {"reregister", FAULT_V_NONE, NULL},
 	[FAULT_LOST] = {"lost", FAULT_V_NONE, NULL},
 	[FAULT_LATE] = {"late", FAULT_V_TIME, "a time"},
@@ -260,6 +274,11 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_WC] = {"status", FAULT_V_WC, "a status of completions"},
 	[FAULT_RECV_WC] = {"status", FAULT_V_RECV_WC, "a status of receives"},
 	[FAULT_FATAL] = {"fatal", FAULT_V_NONE, NULL},
+	[FAULT_QPS] = {"qps", FAULT_V_NUMBER, "a number"},
+	[FAULT_CQS] = {"cqs", FAULT_V_NUMBER, "a number"},
+	[FAULT_SRQS] = {"srqs", FAULT_V_NUMBER, "a number"},
+	[FAULT_MRS] = {"mrs", FAULT_V_NUMBER, "a number"},
+	[FAULT_PDS] = {"pds", FAULT_V_NUMBER, "a number"},
 	[FAULT_UNPLUG] = {"unplug", FAULT_V_MAYBE_TIME, "a time, or nothing"},
 	[FAULT_QP_EVENT] = {"event", FAULT_V_QP_EVENT, "an event of QPs"},
 	[FAULT_SRQ_EVENT] = {"event", FAULT_V_SRQ_EVENT, "an event of SRQs"},
@@ -269,6 +288,10 @@ const struct fault_word fault_whats[FAULT_WHATS] = {
 	[FAULT_MAD_STATUS] = {"status", FAULT_V_MAD_STATUS, "a status of MADs"},
 	[FAULT_SM_CHANGE] = {"sm_change", FAULT_V_NONE, NULL},
 	[FAULT_REJECT] = {"reject", FAULT_V_REASON, "a reason of rejects"},
+	[FAULT_VENDOR_ERR] = {"vendor_err", FAULT_V_NUMBER, "a number below 256"},
+	[FAULT_LATENCY] = {"latency", FAULT_V_TIME, "a time"},
+	[FAULT_RATE] = {"rate", FAULT_V_RATE, "a rate (10Gbps, 500Mbps)"},
+	[FAULT_NAK] = {"nak", FAULT_V_NAK, "a NAK"},
 };
 
 const struct fault_word fault_keys[HW_FAULT_KEYS] = {

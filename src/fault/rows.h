@@ -16,8 +16,8 @@ struct fault_where {
 	enum hw_moment at;
 	const struct fault_name *names; /* ends with a row without a name */
 	uint32_t keys;                  /* bits of enum hw_fault_key */
-	uint32_t whats;                 /* bits of enum fault_what, of which one must be there */
-	uint32_t extras;                /* beside one of those */
+	uint64_t whats;                 /* bits of enum fault_what, of which one must be there */
+	uint64_t extras;                /* beside one of those */
 	uint64_t ops;                   /* HW_AT_WR: opcodes, as bits 1 << WQE_OP_* */
 	bool act;                       /* HW_ACT_*: wants at= or after=, and no other condition */
 	const char *example;
@@ -50,6 +50,9 @@ enum fault_value {
 	FAULT_V_MAD_STATUS,
 	FAULT_V_MSG,    /* REQ: of connection managers */
 	FAULT_V_REASON, /* consumer: of a REJ */
+	FAULT_V_RATE,   /* 10Gbps */
+	FAULT_V_NAK,    /* sequence: a NAK */
+	FAULT_V_GID,    /* [3]=2001:db8::1: an entry of a GID table */
 };
 
 struct fault_word {

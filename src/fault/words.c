@@ -5,6 +5,7 @@
 #include "util/cleanup.h"
 #include "wire/mad/cm.h"
 #include "wire/mad/names.h"
+#include "wire/pkt/pkt.h"
 #include "wire/prm/cmd_hdr.h"
 #include "wire/prm/opcodes.h"
 
@@ -64,6 +65,14 @@ static const struct word msgs[] = {
 	{"REP", CM_ATTR_REP},   {"RTU", CM_ATTR_RTU},           {"DREQ", CM_ATTR_DREQ},
 	{"DREP", CM_ATTR_DREP}, {"SIDR_REQ", CM_ATTR_SIDR_REQ}, {"SIDR_REP", CM_ATTR_SIDR_REP},
 	{"LAP", CM_ATTR_LAP},   {"APR", CM_ATTR_APR},
+};
+
+/* IBA 9.7.5.2.8; the number of each is in its syndrome. */
+static const struct word naks[] = {
+	{"sequence", PKT_SYND_NAK_SEQUENCE},
+	{"invalid_request", PKT_SYND_NAK_INVALID},
+	{"remote_access", PKT_SYND_NAK_ACCESS},
+	{"remote_operation", PKT_SYND_NAK_OPERATION},
 };
 
 /* IBA 12.6.7.2 */
@@ -171,12 +180,18 @@ void fault_value_names(enum fault_value v, void (*each)(void *ctx, const char *n
 	case FAULT_V_REASON:
 		each_mad_name(v, each, ctx);
 		break;
+	case FAULT_V_NAK:
+		for (size_t i = 0; i < ARRAY_SIZE(naks); i++)
+			each(ctx, naks[i].name, naks[i].n);
+		break;
 	case FAULT_V_NONE:
 	case FAULT_V_TIMES:
 	case FAULT_V_MAYBE_TIME:
 	case FAULT_V_NUMBER:
 	case FAULT_V_TIME:
 	case FAULT_V_ENTRY:
+	case FAULT_V_GID:
+	case FAULT_V_RATE:
 	case FAULT_V_TEXT:
 		break;
 	}

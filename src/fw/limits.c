@@ -19,14 +19,15 @@ static _Atomic uint32_t *made_of(struct hw_hca *h, const struct fw_kind *kind)
 	return &h->made[kind->table - HW_KIND_FIRST];
 }
 
-static uint32_t max_of(const struct hw_caps *c, const struct fw_kind *kind)
+static uint32_t max_of(const struct hw_hca *h, const struct fw_kind *kind)
 {
-	uint32_t log_max;
+	const struct hw_caps *c = &h->caps;
+	uint32_t log_max, left = atomic_load(&h->left[kind->table - HW_KIND_FIRST]);
 
 	if (!c->srq && (kind->table == SEG_T_SRQ || kind->table == SEG_T_XRCD))
 		return 0;
 	memcpy(&log_max, (const uint8_t *)c + kind->log_max, sizeof(log_max));
-	return 1u << log_max;
+	return left && left - 1 < 1u << log_max ? left - 1 : 1u << log_max;
 }
 
 /* Numbers the objects that a process makes (qp[nth=2] of --inject). */
@@ -44,7 +45,7 @@ enum fw_r fw_alloc(struct fw_call *k, enum seg_table_id t, uint32_t *idx, void *
 	struct fw_elem *e;
 	int r;
 
-	if (made && atomic_load(made) >= max_of(k->caps, kind))
+	if (made && atomic_load(made) >= max_of(k->hca, kind))
 		return FW_R_TABLE_FULL;
 	if (made)
 		fw_ref(made, 1);

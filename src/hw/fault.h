@@ -27,6 +27,7 @@ enum hw_moment {
 	HW_AT_CQE,     /* a completion is written */
 	HW_AT_CM,      /* a message of connection managers has come to its port */
 	HW_AT_MAD,     /* a MAD has */
+	HW_AT_CABLE,   /* a message of a QP leaves a port, or comes to it */
 	HW_MOMENTS,
 	/* What the supervisor does at a time, or after an event, not at moments of its own. */
 	HW_ACT_PROCESS = HW_MOMENTS,
@@ -95,6 +96,7 @@ struct hw_fault_effect {
 	uint32_t n;
 	uint32_t what[HW_FAULT_WHATS];
 	uint64_t value[HW_FAULT_WHATS];
+	uint8_t gid[16]; /* beside an effect whose value is the index of a GID */
 };
 
 struct hw_fault { /* SEG_T_FAULT; the index is the number that users see */
@@ -120,8 +122,20 @@ struct hw_fault { /* SEG_T_FAULT; the index is the number that users see */
 		_Atomic uint64_t message; /* fault_moment.message */
 		_Atomic uint64_t left;
 	} losing[HW_FAULT_LOSING];
+	_Atomic uint64_t busy; /* cable: until when it sends, clock_now_ns() */
 	char text[HW_FAULT_TEXT];
 } SEG_ELEM;
+
+/* Set in seg_proc.memlock if a rule has set it: then it holds for root, too. */
+#define HW_FAULT_MEMLOCK (UINT64_C(1) << 62)
+
+static inline bool hw_fault_memlock(uint64_t *bytes)
+{
+	if (*bytes >> 62 != 1) /* no limit: all bits */
+		return false;
+	*bytes &= HW_FAULT_MEMLOCK - 1;
+	return true;
+}
 
 static inline struct hw_fault *hw_fault(const struct seg *s, uint32_t i)
 {

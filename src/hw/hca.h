@@ -59,7 +59,9 @@ struct hw_hca {
 	_Atomic uint32_t mkey_var; /* low byte of the next MR key, which the driver chooses */
 	_Atomic uint64_t births;   /* QPs and keys that were made: their `born` */
 	_Atomic uint32_t made[HW_KIND_COUNT]; /* number of objects of each kind (fw/limits.c) */
-	_Atomic uint32_t fails;               /* enum hw_fails; the supervisor's */
+	/* 1 + how many a rule of --inject leaves of it; 0: what the caps say; the supervisor's */
+	_Atomic uint32_t left[HW_KIND_COUNT];
+	_Atomic uint32_t fails;   /* enum hw_fails; the supervisor's */
 	_Atomic uint32_t zombies; /* objects of closed files that a stopped process still holds */
 	/*
 	 * Protects finding, joining and leaving what several open files share (hw_share); taken

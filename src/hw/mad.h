@@ -78,6 +78,7 @@ struct mad_send { /* SEG_T_MSEND */
 	_Atomic uint32_t again, restart;
 	_Atomic uint64_t acked; /* last segment of the window << 32 | last segment acknowledged */
 	uint32_t seg_num;       /* the last segment sent */
+	uint32_t seg_most;      /* ... so far: those up to it are repeats */
 	uint32_t pos_seg;       /* the segment after which `pos` points */
 	struct chain_pos pos;
 	struct seg_chain data;

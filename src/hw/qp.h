@@ -52,6 +52,7 @@ enum {
 
 #define HW_SQ_RUNG 0x10000u     /* hw_qp.sq_rung: a doorbell has said how far */
 #define HW_PSN_OWED 0x80000000u /* hw_qp.psn_owed: a PSN is owed, which may be 0 */
+#define HW_PSN_KEPT 0x80000000u /* hw_qp.kept_psn: there is an answer */
 
 /*
  * The changing fields of requester and responder have cache lines of their own, because different
@@ -152,8 +153,15 @@ struct hw_qp {
 	/* DCI: streams in error, of which WQEs are flushed; with one more the QP fails */
 	uint16_t nerrored;
 	uint16_t errored[(1 << HW_LOG_MAX_DCI_ERRORED) - 1];
-	uint32_t parked;      /* how often the WQE in hand was parked for the same reason */
-	uint32_t adapts_left; /* RoCE: adaptive retransmissions before the first time-out */
+	uint32_t parked;       /* how often the WQE in hand was parked for the same reason */
+	uint32_t adapts_left;  /* RoCE: adaptive retransmissions before the first time-out */
+	uint32_t fault_vendor; /* beside fault: ENG_VENDOR_ERR (engine/base/qp.h); 0: the usual one
+				*/
+	/*
+	 * A slow cable: the WQEs before this index were posted by that time; 0: none is known
+	 */
+	uint32_t cable_pi;
+	uint64_t cable_from;
 
 	/* Responder [rq]. */
 	/*
@@ -174,7 +182,8 @@ struct hw_qp {
 	_Atomic uint32_t rx_ring; /* seg_ring of the lock's last holder */
 	/* a message arrived in RTR: 1 the event COMM_EST is owed, 2 it was noted */
 	uint32_t comm_est;
-	uint32_t rx_fail; /* qp_fail() notes the failure here */
+	uint32_t rx_fail;  /* qp_fail() notes the failure here */
+	uint32_t kept_psn; /* of the answer in `kept`, with HW_PSN_KEPT; 0: there is none */
 
 	_Alignas(64) struct hw_evtarget async;
 	_Atomic uint32_t err_reported; /* event LAST_WQE_REACHED: 1 it is being noted
@@ -183,6 +192,11 @@ struct hw_qp {
 					  (dc_key_event()) */
 	/* QPC as commands have set it; QUERY_QP fills in the state and changing fields */
 	uint8_t qpc[232];
+	/*
+	 * [rq] the old value of the last atomic, for its duplicate. One is enough: a requester
+	 * waits for each answer.
+	 */
+	uint64_t kept;
 } SEG_ELEM;
 
 /*

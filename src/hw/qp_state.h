@@ -8,6 +8,13 @@
 #define HW_ST_DCT 0x1f /* hw_qp.st of a DCT, made by CREATE_DCT; not a value of qpc.st */
 
 /* hw_qp.park: what the send queue waits for */
-enum hw_park { HW_PARK_NO = 0, HW_PARK_RNR, HW_PARK_RETRY, HW_PARK_LOCK, HW_PARK_LATE };
+enum hw_park {
+	HW_PARK_NO = 0,
+	HW_PARK_RNR,
+	HW_PARK_RETRY,
+	HW_PARK_LOCK,
+	HW_PARK_LATE,
+	HW_PARK_NAK
+};
 
 #endif

@@ -201,14 +201,6 @@ static void set_count(const struct fab_mad_call *c, uint32_t port, enum hw_ctr w
 		atomic_store(&fab_ctr(c->s, port)->n[what], v);
 }
 
-static void set_prefix(struct hw_port *p, uint64_t prefix)
-{
-	p->gid_prefix = prefix;
-	for (uint32_t i = 0; i < HW_IB_GIDS; i++)
-		if (be64_load(p->gid[i] + 8))
-			be64_store(p->gid[i], prefix);
-}
-
 /* Returns the bits of the changed values. */
 static uint32_t set_lid_part(const struct fab_mad_call *c, uint32_t port, bool base_port0)
 {
@@ -227,7 +219,7 @@ static uint32_t set_lid_part(const struct fab_mad_call *c, uint32_t port, bool b
 		what |= FAB_CHANGED_SM;
 	}
 	if (p->gid_prefix != LAYOUT_GET(port_info, d, gid_prefix)) {
-		set_prefix(p, LAYOUT_GET(port_info, d, gid_prefix));
+		fab_set_gid_prefix(p, LAYOUT_GET(port_info, d, gid_prefix));
 		what |= FAB_CHANGED_GID;
 	}
 	p->mkey = LAYOUT_GET(port_info, d, mkey);

@@ -10,9 +10,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "fabric/fabric.h"
+#include "fabric/ifaddr.h"
 #include "fault/rows.h"
 #include "fw/fw.h"
 #include "hw/hca.h"
@@ -22,6 +24,7 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "wire/ib/gid.h"
 
 /* Its number, or -ENOSPC. */
 static int fault_add(struct sup *sup, const struct hw_fault *rule)
@@ -86,12 +89,14 @@ int sup_fault(struct sup *sup, struct sup_link *l, struct sup_request *q, struct
 #define AGAIN_NS (5 * NSEC_PER_MSEC) /* while a sweep runs */
 
 /* The second half of an act. */
+enum later_kind { LATER_CONTINUE, LATER_PLUG, LATER_RETURN };
 struct sup_later {
 	struct sup_later *next;
 	uint64_t at;
-	uint32_t port;      /* gets its cable again; SEG_NONE: */
-	uint32_t slot, gen; /* this process continues */
-	uint32_t hca;       /* is plugged in again; SEG_NONE: none */
+	enum later_kind kind;
+	uint32_t what; /* a process's slot; a port, which gets its cable; an adapter, which is back
+			*/
+	uint32_t gen;  /* of the process */
 };
 
 static void signal_slot(struct sup *sup, uint32_t slot, uint32_t gen, int sig)
@@ -101,22 +106,15 @@ static void signal_slot(struct sup *sup, uint32_t slot, uint32_t gen, int sig)
 			syscall(SYS_pidfd_send_signal, l->pid_src.fd, sig, NULL, 0);
 }
 
-/* The caller sweeps afterwards. */
-static void plug(struct sup *sup, uint32_t port, bool in)
-{
-	sup_cable(sup, port, in);
-	if (hw_port_is_eth(hw_port(&sup->seg, port)))
-		sup_cm_port(sup, port);
-}
-
+/* The caller sweeps after a change of the subnet. */
 static void finish(struct sup *sup, const struct sup_later *l)
 {
-	if (l->hca != SEG_NONE)
-		sup_hca_return(sup, l->hca);
-	else if (l->port == SEG_NONE)
-		signal_slot(sup, l->slot, l->gen, SIGCONT);
+	if (l->kind == LATER_CONTINUE)
+		signal_slot(sup, l->what, l->gen, SIGCONT);
+	else if (l->kind == LATER_PLUG)
+		sup_plug(sup, l->what, true);
 	else
-		plug(sup, l->port, true);
+		sup_hca_return(sup, l->what);
 }
 
 static void later(struct sup *sup, struct sup_later what)
@@ -130,6 +128,17 @@ static void later(struct sup *sup, struct sup_later what)
 	*l = what;
 	l->next = sup->later;
 	sup->later = l;
+}
+
+/* What is open stays; the next one gets EMFILE if the numbers below are in use. */
+static void few_descriptors(uint32_t pid, uint64_t n)
+{
+	struct rlimit l;
+
+	if (prlimit((pid_t)pid, RLIMIT_NOFILE, NULL, &l))
+		return;
+	l.rlim_cur = n < l.rlim_max ? n : l.rlim_max;
+	prlimit((pid_t)pid, RLIMIT_NOFILE, &l, NULL);
 }
 
 static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_t now)
@@ -147,13 +156,21 @@ static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_
 		    (whose ? whose != ((uint64_t)p->gen << 32 | (i + 1)) : !fault_is_of(s, f, &e)))
 			continue;
 		n++;
+		if (fault_does(&f->does, FAULT_FILES, &ns)) {
+			few_descriptors(p->pid, ns);
+			continue;
+		}
+		if (fault_does(&f->does, FAULT_MEMORY, &ns)) {
+			atomic_store(&seg_proc(s, i)->memlock,
+				     HW_FAULT_MEMLOCK | (ns & (HW_FAULT_MEMLOCK - 1)));
+			continue;
+		}
 		signal_slot(sup, i, p->gen, stop ? SIGSTOP : SIGKILL);
 		if (stop)
 			later(sup, (struct sup_later){.at = now + hw_timer_ns(s, ns),
-						      .port = SEG_NONE,
-						      .slot = i,
-						      .gen = p->gen,
-						      .hca = SEG_NONE});
+						      .kind = LATER_CONTINUE,
+						      .what = i,
+						      .gen = p->gen});
 	}
 	return n;
 }
@@ -170,31 +187,117 @@ static void set_pkey(struct seg *s, uint32_t port, uint32_t index, uint16_t pkey
 	fab_port_changed(s, port, FAB_CHANGED_PKEY);
 }
 
-static void act_port(struct sup *sup, const struct hw_fault *f, uint32_t port, uint64_t now)
+/* As a subnet manager sets prefix and GUID, which are those of the address. */
+static bool set_ib_gid(struct seg *s, uint32_t port, uint32_t index, const uint8_t gid[16])
+{
+	struct hw_port *p = hw_port(s, port);
+	bool none = !be64_load(gid + 8);
+
+	if (index >= HW_IB_GIDS || (none && !index) || !memcmp(p->gid[index], gid, 16))
+		return false;
+	if (!none) /* one for all of them */
+		fab_set_gid_prefix(p, be64_load(gid));
+	be64_store(p->gid[index], none ? 0 : p->gid_prefix);
+	memcpy(p->gid[index] + 8, gid + 8, 8);
+	if (!index)
+		p->guid = be64_load(gid + 8);
+	fab_moved(s);
+	fab_port_changed(s, port, FAB_CHANGED_GID);
+	return true;
+}
+
+static struct link_addr addr_of_gid(const uint8_t gid[16])
+{
+	struct link_addr a = {.len = ib_gid_is_ip4(gid) ? 4 : 16};
+
+	memcpy(a.ip, a.len == 4 ? gid + 12 : gid, a.len);
+	return a;
+}
+
+/* The prefix length of an address of the interface; -1: it has no such address. */
+static int prefix_of(struct seg *s, uint32_t at, const struct link_addr *a)
+{
+	struct fab_iface f;
+
+	if (!fab_iface(s, at, &f))
+		return -1;
+	for (uint32_t i = 0; a->len == 4 && i < f.nip4; i++)
+		if (!memcmp(f.ip4[i], a->ip, 4))
+			return f.prefix4[i];
+	for (uint32_t i = 0; a->len == 16 && i < f.nip6; i++)
+		if (!memcmp(f.ip6[i], a->ip, 16))
+			return f.prefix6[i];
+	return -1;
+}
+
+/* GIDs of Ethernet are addresses: the interface loses the one of this entry, and gets another. */
+static bool set_eth_gid(struct sup *sup, uint32_t port, uint32_t index, const uint8_t gid[16])
+{
+	static const uint8_t none[16];
+	struct seg *s = &sup->seg;
+	const struct hw_port *p = hw_port(s, port);
+	struct link_addr was, is = addr_of_gid(gid);
+	uint32_t at, host = hw_hca(s, p->hca)->host;
+	int prefix;
+
+	if (index >= hw_port_gids(p) || !memcmp(hw_gid(p, index), none, 16))
+		return false;
+	was = addr_of_gid(hw_gid(p, index));
+	at = fab_at_by_vlan(s, port, hw_gid_vlan(*hw_gid_kind_at(p, index)));
+	prefix = at == SEG_NONE ? -1 : prefix_of(s, at, &was);
+	if (prefix < 0)
+		return false;
+	was.prefix = (uint8_t)prefix;
+	is.prefix = was.len == is.len ? was.prefix : is.len == 4 ? 16 : 64;
+	if (sup_change_address(sup, host, at, &was, false))
+		return false;
+	if (!memcmp(gid, none, 16) || !sup_change_address(sup, host, at, &is, true))
+		return true;
+	sup_change_address(sup, host, at, &was, true); /* another interface has that one */
+	return false;
+}
+
+static bool set_gid(struct sup *sup, uint32_t port, uint32_t index, const uint8_t gid[16])
+{
+	return hw_port_is_eth(hw_port(&sup->seg, port)) ? set_eth_gid(sup, port, index, gid)
+							: set_ib_gid(&sup->seg, port, index, gid);
+}
+
+/* Is it done? Not if this port cannot have the change. */
+static bool act_port(struct sup *sup, const struct hw_fault *f, uint32_t port, uint64_t now)
 {
 	struct hw_port *p = hw_port(&sup->seg, port);
 	bool eth = hw_port_is_eth(p);
 	uint64_t v;
 
-	if (fault_does(&f->does, FAULT_DOWN, &v))
-		plug(sup, port, false);
-	else if (fault_does(&f->does, FAULT_UP, &v))
-		plug(sup, port, true);
-	else if (fault_does(&f->does, FAULT_FLAP, &v)) {
-		plug(sup, port, false);
+	if (fault_does(&f->does, FAULT_DOWN, &v)) {
+		sup_plug(sup, port, false);
+	} else if (fault_does(&f->does, FAULT_UP, &v)) {
+		sup_plug(sup, port, true);
+	} else if (fault_does(&f->does, FAULT_FLAP, &v)) {
+		sup_plug(sup, port, false);
 		later(sup, (struct sup_later){.at = now + hw_timer_ns(&sup->seg, v),
-					      .port = port,
-					      .hca = SEG_NONE});
+					      .kind = LATER_PLUG,
+					      .what = port});
 	} else if (fault_does(&f->does, FAULT_PKEY, &v)) {
 		set_pkey(&sup->seg, port, (uint32_t)(v >> 32), (uint16_t)v);
-	} else if (fault_does(&f->does, FAULT_LID, &v) && !eth && v && v < FAB_LIDS) {
+	} else if (fault_does(&f->does, FAULT_GID, &v)) {
+		return set_gid(sup, port, (uint32_t)v, f->does.gid);
+	} else if (fault_does(&f->does, FAULT_LID, &v)) {
+		if (eth || !v || v >= FAB_LIDS)
+			return false;
 		p->lid = (uint32_t)v;
 		fab_port_changed(&sup->seg, port, FAB_CHANGED_LID);
-	} else if (fault_does(&f->does, FAULT_REREGISTER, &v) && !eth) {
-		fab_port_changed(&sup->seg, port, FAB_CHANGED_REREGISTER);
-	} else if (fault_does(&f->does, FAULT_SM_CHANGE, &v) && !eth) {
-		fab_port_changed(&sup->seg, port, FAB_CHANGED_SM_TOLD);
+	} else if (fault_does(&f->does, FAULT_REREGISTER, &v)) {
+		if (!eth)
+			fab_port_changed(&sup->seg, port, FAB_CHANGED_REREGISTER);
+		return !eth;
+	} else if (fault_does(&f->does, FAULT_SM_CHANGE, &v)) {
+		if (!eth)
+			fab_port_changed(&sup->seg, port, FAB_CHANGED_SM_TOLD);
+		return !eth;
 	}
+	return true;
 }
 
 static uint32_t act_ports(struct sup *sup, const struct hw_fault *f, uint64_t now)
@@ -208,11 +311,33 @@ static uint32_t act_ports(struct sup *sup, const struct hw_fault *f, uint64_t no
 
 		if (p->hca == SEG_NONE || !hw_hca(s, p->hca) || !fault_is_of(s, f, &e))
 			continue;
-		n++;
-		act_port(sup, f, i, now);
+		n += act_port(sup, f, i, now);
 	}
 	sup_sweep(sup);
 	return n;
+}
+
+/* Has the adapter room for fewer objects from now on? */
+static bool take_room(struct hw_hca *h, const struct hw_fault *f)
+{
+	static const struct {
+		enum fault_what what;
+		enum seg_table_id table;
+	} rooms[] = {{FAULT_QPS, SEG_T_QP},
+		     {FAULT_CQS, SEG_T_CQ},
+		     {FAULT_SRQS, SEG_T_SRQ},
+		     {FAULT_MRS, SEG_T_MKEY},
+		     {FAULT_PDS, SEG_T_PD}};
+	uint64_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rooms); i++) {
+		if (!fault_does(&f->does, rooms[i].what, &n))
+			continue;
+		atomic_store(&h->left[rooms[i].table - HW_KIND_FIRST],
+			     n < UINT32_MAX ? (uint32_t)n + 1 : 0);
+		return true;
+	}
+	return false;
 }
 
 static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t now)
@@ -227,14 +352,18 @@ static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t 
 	seg_for_each_live (s, SEG_T_HCA, i) {
 		const struct fault_end e = {.proc = SEG_NONE, .hca = i};
 
+		if (fault_is_of(s, f, &e) && take_room(hw_hca(s, i), f)) {
+			n++;
+			continue;
+		}
 		if (!fault_is_of(s, f, &e) ||
 		    !sup_hca_fail(sup, i, fatal ? HW_FATAL : HW_UNPLUGGED))
 			continue;
 		n++;
 		if (v)
 			later(sup, (struct sup_later){.at = now + hw_timer_ns(s, v),
-						      .port = SEG_NONE,
-						      .hca = i});
+						      .kind = LATER_RETURN,
+						      .what = i});
 	}
 	sup_sweep(sup);
 	return n;
@@ -341,7 +470,7 @@ static void act(struct sup *sup, uint32_t fault, uint64_t now)
 
 static bool of_subnet(const struct sup_later *l)
 {
-	return l->port != SEG_NONE || l->hca != SEG_NONE;
+	return l->kind != LATER_CONTINUE;
 }
 
 static void act_later(struct sup *sup, uint64_t now)
@@ -395,7 +524,7 @@ void sup_faults_free(struct sup *sup)
 		struct sup_later *l = sup->later;
 
 		if (!of_subnet(l))
-			signal_slot(sup, l->slot, l->gen, SIGCONT);
+			finish(sup, l);
 		sup->later = l->next;
 		free(l);
 	}

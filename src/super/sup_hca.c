@@ -62,10 +62,8 @@ static void kill_files(struct seg *s, uint32_t hca)
 
 static void plug(struct sup *sup, const struct hw_hca *h, bool in)
 {
-	for (uint32_t i = 0; i < h->nports; i++) {
-		sup_cable(sup, h->port[i], in);
-		sup_cm_port(sup, h->port[i]);
-	}
+	for (uint32_t i = 0; i < h->nports; i++)
+		sup_plug(sup, h->port[i], in);
 }
 
 bool sup_hca_fail(struct sup *sup, uint32_t hca, enum hw_fails how)

@@ -298,6 +298,14 @@ static const struct hw_hca *named_hca(const struct seg *s, const struct hw_host 
 	return NULL;
 }
 
+int sup_plug(struct sup *sup, uint32_t port, bool in)
+{
+	int r = sup_cable(sup, port, in);
+
+	sup_cm_port(sup, port); /* also of a port without a cable: its adapter may be gone */
+	return r;
+}
+
 static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, struct sup_reply *p)
 {
 	const struct hw_host *host;
@@ -315,12 +323,8 @@ static int do_port(struct sup *sup, struct sup_link *l, struct sup_request *q, s
 	if (!hca || q->m.port < 1 || q->m.port > hca->nports)
 		return -ENXIO;
 	port = hca->port[q->m.port - 1];
-	r = sup_cable(sup, port, q->m.arg);
-	if (!r && hw_port_is_eth(hw_port(&sup->seg, port))) {
-		sup_cm_port(sup, port);
-		return 0;
-	}
-	if (r)
+	r = sup_plug(sup, port, q->m.arg);
+	if (r || hw_port_is_eth(hw_port(&sup->seg, port)))
 		return r;
 	/* The built-in subnet manager makes it ACTIVE before we answer. */
 	sup_sweep(sup);

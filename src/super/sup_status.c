@@ -17,6 +17,7 @@
 #include "fabric/ifaddr.h"
 #include "fw/caps.h"
 #include "fw/kinds.h"
+#include "hw/fault.h"
 #include "hw/hca.h"
 #include "hw/port.h"
 #include "hw/timer.h"
@@ -226,15 +227,18 @@ static struct json_object *show_processes(struct sup *sup)
 	for (const struct sup_link *l = sup->links; l; l = l->next) {
 		const struct seg_proc *p = l->closed ? NULL : seg_proc(&sup->seg, l->slot);
 		struct json_object *o;
+		uint64_t memlock;
 
 		if (!p || p->gen != l->gen)
 			continue;
+		memlock = atomic_load(&p->memlock);
+		hw_fault_memlock(&memlock);
 		o = json_object_new_object();
 		add_num(o, "pid", l->pid > 0 ? (uint32_t)l->pid : p->pid);
 		add_str(o, "comm", p->comm);
 		add_str(o, "host", host_name(sup, p->host));
 		add_num(o, "pinned", p->pinned);
-		add_num(o, "memlock", p->memlock);
+		add_num(o, "memlock", memlock);
 		add_str(o, "copies", atomic_load(&p->refused) ? "descriptor" : "call");
 		add_num(o, "adopted", adopt_bytes(&sup->seg, l->slot));
 		add_num(o, "slot", l->slot);

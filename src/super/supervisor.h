@@ -312,6 +312,8 @@ int sup_console_names(struct sup *sup, const struct topo *t);
 /* Pull a port's cable, or plug it again. 0; -ENOLINK: it never had one; -errno. */
 int sup_cable(struct sup *sup, uint32_t port, bool in);
 void sup_console_free(struct sup *sup);
+/* The same, and rdma_cm learns of it (sup_link.c). The caller sweeps if it is no Ethernet. */
+int sup_plug(struct sup *sup, uint32_t port, bool in);
 
 /* ---- files in sysfs that programs write (sup_store.c) */
 /* LINK_STORE */

@@ -25,6 +25,15 @@ static bool is_only_rmpp(const uint8_t *mad)
 	       LAYOUT_GET(mad_rmpp, mad, rmpp_type) != MAD_RMPP_TYPE_DATA;
 }
 
+/* Which one of a long message; 0: the MAD is none. */
+static uint32_t segment_of(const uint8_t *mad)
+{
+	return mad_has_rmpp(LAYOUT_GET32(mad_hdr, mad, mgmt_class)) &&
+			       (LAYOUT_GET(mad_rmpp, mad, flags) & MAD_RMPP_ACTIVE)
+		       ? LAYOUT_GET32(mad_rmpp, mad, segment)
+		       : 0;
+}
+
 static bool hit(struct seg *s, uint32_t port, const struct umad_pkt *p, struct hw_fault_effect *e)
 {
 	const uint8_t *mad = p->mad;
@@ -40,7 +49,8 @@ static bool hit(struct seg *s, uint32_t port, const struct umad_pkt *p, struct h
 	m.answered = mad_answer_method(m.method);
 	m.message = bits_mix(
 		LAYOUT_GET(mad_hdr, mad, tid) ^
-		bits_mix((uint64_t)p->from << 32 | m.method << 24 | m.mad_class << 16 | m.id));
+		bits_mix((uint64_t)p->from << 32 | m.method << 24 | m.mad_class << 16 | m.id) ^
+		bits_mix(segment_of(mad)));
 	if (m.mad_class == MAD_CLASS_CM && m.method == MAD_METHOD_SEND &&
 	    fault_waits(s, HW_AT_CM) && fault_hit(s, &m, e))
 		return true;

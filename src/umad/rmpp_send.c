@@ -73,6 +73,9 @@ static int next_segment(struct seg *s, struct mad_send *m, struct umad_pkt *p)
 	LAYOUT_SET(mad_rmpp, p->mad, flags, flags);
 	LAYOUT_SET(mad_rmpp, p->mad, segment, n);
 	LAYOUT_SET(mad_rmpp, p->mad, payload_length, paylen);
+	p->again = n <= m->seg_most;
+	if (!p->again)
+		m->seg_most = n;
 	m->seg_num = n;
 	m->pos = pos;
 	m->pos_seg = n;

@@ -7,6 +7,7 @@
  */
 #include <linux/capability.h>
 #include <sys/ioctl.h>
+#include "fault/fault.h"
 #include "segment/adopt.h"
 #include "segment/pin.h"
 #include "uverbs/priv.h"
@@ -178,9 +179,10 @@ static int umem_account(struct uv_file *f, uint64_t bytes)
 
 	if (p) {
 		uint64_t now = atomic_fetch_add(&p->pinned, bytes) + bytes;
-		uint64_t limit = atomic_load(&p->memlock);
+		uint64_t limit = atomic_load(&p->memlock), all = f->sys->memlock_all;
 
-		uint64_t all = f->sys->memlock_all;
+		if (hw_fault_memlock(&limit) && (!all || limit < all))
+			all = limit + !limit;
 
 		if ((all && now > all) ||
 		    (f->sys->memlock_enforce && now > limit && !uv_capable(CAP_IPC_LOCK))) {

@@ -172,6 +172,87 @@ class Acts(softhca.Case):
         _, said = self.events(['port:flap=100ms:at=0s'], ['PORT_ACTIVE'], '--link', 'eth')
         self.assertLess(said.index('PORT_ERR'), said.index('PORT_ACTIVE'))
 
+    def gids(self, rule, *options, before=(0,)):
+        """The GIDs of these entries, and those after a rule, which is told as an event."""
+        read = ('sh', '-c', 'cd /sys/class/infiniband/mlx5_0/ports/1/gids; cat ' + ' '.join(map(str, before)))
+        with softhca.Fabric(*options) as fab:
+            was = fab.run(*read).out.split()
+            watch = fab.start('ibv_asyncwatch')
+            watch.wait_said('async event FD')
+            self.inject(fab, rule)
+            watch.wait_said('GID_CHANGE')
+            watch.kill()
+            self.assertEqual(self.fired(fab), [1])
+            return was, fab.run(*read).out.split(), fab.run('ip', 'address').out
+
+    def test_gid_of_infiniband(self):
+        was, now, _ = self.gids('port:gid[0]=fec0::42:at=0s', before=(0, 1))
+        self.assertNotEqual(was[0], now[0])
+        self.assertEqual(now, ['fec0:0000:0000:0000:0000:0000:0000:0042', '0000:' * 7 + '0000'])
+        was, now, _ = self.gids('port:gid[1]=fec0::7:at=0s', before=(0, 1))
+        self.assertEqual(now, ['fec0:0000:0000:0000:' + was[0][20:], 'fec0:0000:0000:0000:0000:0000:0000:0007'])
+
+    def test_gid_of_ethernet(self):
+        """It is an address of the interface."""
+        was, now, addresses = self.gids('port:gid[2]=::ffff:10.9.8.7:at=0s', '--link', 'eth', before=(0, 2, 3))
+        self.assertEqual(now, [was[0]] + ['0000:0000:0000:0000:0000:ffff:0a09:0807'] * 2)
+        self.assertIn('inet 10.9.8.7/16', addresses)
+        self.assertNotIn('inet 127.1.', addresses)
+        _, now, addresses = self.gids('port:gid[3]=:::at=0s', '--link', 'eth', before=(2, 3))
+        self.assertEqual(now, ['0000:' * 7 + '0000'] * 2)
+        self.assertNotIn('inet 127.1.', addresses)
+
+    def test_who_uses_a_gid_that_goes(self):
+        with softhca.Fabric('--hosts', '2', '--link', 'eth') as fab:
+            self.inject(fab, 'port[host=h2]:gid[3]=::ffff:10.9.8.7:after=SEND*100')
+            ends = self.start_pair(fab, 'ibv_rc_pingpong', '-g', '3', '-n', '100000000', '-d', 'mlx5_0',
+                                   options=(('--host', 'h1'), ('--host', 'h2')))
+            try:
+                softhca.wait_for(lambda: any('transport retry counter exceeded' in e.said() for e in ends), 'a failure')
+            finally:
+                for e in ends:
+                    e.kill()
+            self.assertEqual(self.fired(fab), [1])
+
+    def test_a_gid_that_no_port_can_have(self):
+        for rule in ('port:gid[9]=fec0::1:at=0s', 'port:gid[0]=:::at=0s', 'port:gid[0]=fec0::1:at=0s'):
+            link = ('--link', 'eth') if '[0]=fec0' in rule else ()
+            r = run('run', *link, '--inject', rule, '--', 'ibv_devinfo')
+            self.assertEqual(r.status, 4, r)
+
+    def test_an_adapter_without_room(self):
+        for word, call in (('qps', 'ibv_create_qp'), ('cqs', 'ibv_create_cq'), ('srqs', 'ibv_create_srq'),
+                           ('mrs', 'ibv_reg_mr'), ('pds', 'ibv_alloc_pd')):
+            with self.subTest(word=word), softhca.Fabric() as fab:
+                self.inject(fab, f'device:{word}=0:at=0s')
+                softhca.wait_for(lambda: self.fired(fab) == [1], 'the rule')
+                self.assertIn(f'{call}: ENOMEM\n', fab.run(os.path.join(HERE, 'calls')).out)
+
+    def test_an_object_that_goes_makes_room(self):
+        """One adapter has room for one QP; the other one is not meant."""
+        one = os.path.join(HERE, 'work')
+        with softhca.Fabric('--hosts', '2') as fab:
+            self.inject(fab, 'device[host=h1]:qps=2:at=0s')
+            softhca.wait_for(lambda: self.fired(fab) == [1], 'the rule')
+            for _ in range(2):
+                self.assertIn('5: success', fab.run(one, 'SEND', 'RC', options=('--host', 'h1')).out)
+            self.inject(fab, 'device[host=h1]:qps=1:at=0s')
+            softhca.wait_for(lambda: self.fired(fab) == [1, 1], 'the rule')
+            self.assertIn('Cannot allocate memory', fab.run(one, 'SEND', 'RC', options=('--host', 'h1')).out)
+            self.assertIn('5: success', fab.run(one, 'SEND', 'RC', options=('--host', 'h2')).out)
+
+    def test_no_more_descriptors(self):
+        r = run('run', '--inject', 'process[comm=calls]:descriptors=0:after=ibv_alloc_pd', '--', os.path.join(HERE, 'calls'))
+        self.assertEqual(results(r.out)['ibv_create_comp_channel'], 'EMFILE', r)
+        self.assertEqual(results(r.out)['ibv_create_cq'], 'ok', r)
+
+    def test_memory_that_a_process_can_lock(self):
+        rule = 'process[comm=calls]:memory=0:after=ibv_alloc_pd'
+        r = run('run', '--inject', rule, '--', os.path.join(HERE, 'calls'))
+        self.assertEqual(results(r.out)['ibv_reg_mr'], 'ENOMEM', r)
+        r = run('run', '--inject', rule.replace('=0:', '=100000000:'), '--', os.path.join(HERE, 'calls'))
+        self.assertEqual(set(results(r.out).values()), {'ok'}, r)
+
     def test_a_port_flaps_after_an_event(self):
         r = run('run', '--inject', 'port:down:after=ibv_query_qp', '--', 'sh', '-c',
                 f'{HERE}/calls >/dev/null; until grep -q DOWN /sys/class/infiniband/mlx5_0/ports/1/state; do sleep 0.01; done')
@@ -401,6 +482,19 @@ class Management(softhca.Case):
         self.assertIn('PathRecord dump', self.ok(self.on_h2('saquery', '-p', '-t', '9000')))
         self.assertEqual(self.fired(), [1])
 
+    def test_segments_count_singly(self):
+        """Of a long message any segment can be lost. Those that follow come again with it, and do not count."""
+        self.up('--hosts', '6')
+        def segments(rule, *more):
+            self.add(rule)
+            self.assertEqual(self.ok(self.on_h2('saquery', '-p', '-t', '20000')).count('PathRecord dump'), 49)
+            return self.status(self.fab)['faults'][0]['seen']
+        most = segments('mad[attr=PathRecord,method=GetTableResp]:lost:when=99')
+        self.assertGreater(most, 10)
+        for rule in ('lost:when=3', 'lost=2:when=5', f'lost:when={most}'):
+            self.assertEqual(segments(f'mad[attr=PathRecord,method=GetTableResp]:{rule}'), most)
+            self.assertEqual(self.fired(), [1])
+
     def test_smps(self):
         self.up()
         for rule, status, text in (
@@ -511,14 +605,18 @@ class Work(softhca.Case):
         out = self.work('SEND:lost:when=3', 'SEND UD', '--summary')
         self.assertRegex(out, r'dropped: QP 0x[0-9a-f]+ \(UD, .*lost on purpose')
 
+    def counters(self, rule, args, **want):
+        """How far these counters of the adapter, on which both ends are, move. Files are written ten times a second."""
+        values = ' '.join(str(n) for n in want.values())
+        r = run('run', '--inject', rule, '--', 'sh', '-c',
+                f'{HERE}/work {args}; cd /sys/class/infiniband/mlx5_0/ports/1/hw_counters; n=0; '
+                f'until [ "$(echo $(cat {" ".join(want)}))" = "{values}" ] || [ $n = 100 ]; do n=$((n+1)); sleep 0.1; done; '
+                f'echo counters: $(cat {" ".join(want)})')
+        self.assertIn(f'counters: {values}\n', r.out)
+        self.assertIn(f'softhca: inject: fired 1 x: {rule}\n', r.out)
+
     def test_counters_of_a_loss(self):
-        at = '/sys/class/infiniband/mlx5_0/ports/1/hw_counters'
-        r = run('run', '--inject', 'SEND:lost:when=3', '--', 'sh', '-c',
-                f'{HERE}/work SEND RC; cat {at}/local_ack_timeout_err {at}/duplicate_request')
-        self.assertEqual(r.out.splitlines()[-3:-1], ['1', '0'], r)
-        r = run('run', '--inject', 'SEND:unanswered:when=3', '--', 'sh', '-c',
-                f'{HERE}/work SEND RC; cat {at}/local_ack_timeout_err {at}/duplicate_request')
-        self.assertEqual(r.out.splitlines()[-3:-1], ['1', '1'], r)
+        self.counters('SEND:lost:when=3', 'SEND RC', local_ack_timeout_err=1, duplicate_request=0)
 
     def test_late(self):
         for op in ('SEND RC', 'WRITE UC', 'SEND UD', 'READ RC', 'BIND RC'):
@@ -526,8 +624,10 @@ class Work(softhca.Case):
             self.fine(self.work(f'{place}:late=30ms:when=3', op), [])
 
     def test_unanswered(self):
-        for op in ('SEND RC', 'WRITE RC'):
-            self.fine(self.work(f'{op.split()[0]}:unanswered:when=3', op), [])
+        for op in ('SEND RC', 'WRITE RC', 'READ RC', 'CAS RC', 'FADD RC'):
+            rule = f'{op.split()[0]}:unanswered:when=3'
+            self.fine(self.work(rule, op), [])
+            self.counters(rule, op, local_ack_timeout_err=1, duplicate_request=1)
         self.work('SEND:unanswered', 'SEND UC', '--inject-unused=ok', fired=0)
 
     def test_cut(self):
@@ -543,6 +643,60 @@ class Work(softhca.Case):
         out = self.work('SEND:duplicated:when=3', 'SEND UD')
         self.fine(out, [])
         self.assertRegex(out, '3: .*\nanother receive\n4: ')
+        for op in ('SEND RC', 'WRITE RC', 'READ RC', 'CAS RC', 'FADD RC'):
+            rule = f'{op.split()[0]}:duplicated:when=3'
+            out = self.work(rule, op)
+            self.fine(out, [])
+            self.assertNotIn('another receive', out)
+            self.counters(rule, op, duplicate_request=1, local_ack_timeout_err=0)
+
+    def test_an_atomic_is_executed_once(self):
+        """Its duplicate is answered from memory: five times the word was 0."""
+        for effect in ('lost', 'unanswered', 'duplicated', 'nak=sequence'):
+            for op, word in (('CAS', 7), ('FADD', 1)):
+                out = self.work(f'{op}:{effect}', f'{op} RC', fired=5)
+                self.fine(out, [])
+                self.assertEqual(re.findall('(?m)^word: .*$', out), [f'word: {word}, was 0'] * 5)
+
+    def test_sequence_nak(self):
+        for op in ('SEND RC', 'WRITE RC 5000', 'READ RC', 'CAS RC', 'FADD RC'):
+            rule = f'{op.split()[0]}:nak=sequence:when=3'
+            self.fine(self.work(rule, op), [])
+            self.counters(rule, op, out_of_sequence=1, packet_seq_err=1, local_ack_timeout_err=0, duplicate_request=0)
+        self.work('SEND:nak=sequence', 'SEND UC', '--inject-unused=ok', fired=0)
+
+    def test_sequence_nak_uses_up_a_retry(self):
+        self.fine(self.work('WRITE:nak=sequence', 'WRITE RC 64 1', fired=5), [])  # each answer gives it back
+        out = self.work('WRITE:nak=sequence:when=3', 'WRITE RC 64 0')
+        self.assertIn('3: transport retry counter exceeded 0x81; ', out)
+        self.assertIn('requester: ERR\nresponder: RTS\n', out)
+
+    def test_other_naks(self):
+        for name, says, event in (
+                ('remote_access', 'remote access error 0x88', 'local access violation work queue error of responder'),
+                ('invalid_request', 'remote invalid request error 0x8a', 'invalid request local work queue error of responder'),
+                ('remote_operation', 'remote operation error 0x89', 'local work queue catastrophic error of responder')):
+            self.ends(f'READ:nak={name}:when=3', 'READ RC', says, '-', responder='ERR', event=event)
+        self.ends('WRITE:nak=remote_access,vendor_err=0x97:when=3', 'WRITE RC', 'remote access error 0x97', '-',
+                  responder='ERR', event='local access violation work queue error of responder')
+
+    def test_vendor_err(self):
+        for op in ('SEND', 'WRITE', 'READ', 'CAS', 'FADD'):
+            got = 'Work Request Flushed Error' if op == 'SEND' else '-'
+            self.ends(f'{op}:status=REM_ACCESS_ERR,vendor_err=0x97:when=3', f'{op} RC', 'remote access error 0x97', got,
+                      responder='ERR', event='local access violation work queue error of responder')
+            self.ends(f'{op}:status=LOC_QP_OP_ERR,vendor_err=0xd6:when=3', f'{op} RC', 'local QP operation error 0xd6',
+                      'none' if op == 'SEND' else '-')
+        self.ends('READ:status=RETRY_EXC_ERR,vendor_err=0:when=3', 'READ RC', 'transport retry counter exceeded 0x0', '-')
+        self.ends('SEND:status=RNR_RETRY_EXC_ERR,vendor_err=255:when=3', 'SEND RC', 'RNR retry counter exceeded 0xff')
+        self.ends('UMR:status=MW_BIND_ERR,vendor_err=0xd5:when=3', 'BIND RC', 'memory management operation error 0xd5', '-')
+        self.ends('SEND:status=LOC_LEN_ERR,vendor_err=1:when=3', 'SEND UD', 'local length error 0x1', 'none', 'SQE')
+
+    def test_vendor_err_of_a_receive(self):
+        out = self.work('RECV:status=LOC_PROT_ERR,vendor_err=0x99:when=3', 'SEND RC')
+        self.assertIn('3: remote operation error 0x89; receive: local protection error 0x99; ', out)
+        out = self.work('RECV:status=LOC_PROT_ERR:when=3', 'SEND RC')
+        self.assertIn('3: remote operation error 0x89; receive: local protection error 0x93; ', out)
 
     def test_not_ready(self):
         self.fine(self.work('SEND:rnr:when=3', 'SEND RC'), [])
@@ -580,9 +734,9 @@ class Work(softhca.Case):
         self.assertIn('TRANSPORT_RETRY_EXC: no answer: lost on purpose: a rule of --inject; retry_cnt 2', out)
 
     def test_receives(self):
-        for name, says, sender in (('LOC_LEN_ERR', 'local length error', 'remote invalid request error 0x8a'),
-                                   ('LOC_PROT_ERR', 'local protection error', 'remote operation error 0x89'),
-                                   ('LOC_ACCESS_ERR', 'local access error', 'remote operation error 0x89')):
+        for name, says, sender in (('LOC_LEN_ERR', 'local length error 0x6a', 'remote invalid request error 0x8a'),
+                                   ('LOC_PROT_ERR', 'local protection error 0x93', 'remote operation error 0x89'),
+                                   ('LOC_ACCESS_ERR', 'local access error 0x6d', 'remote operation error 0x89')):
             self.ends(f'RECV:status={name}:when=3', 'SEND RC', sender, says, responder='ERR')
 
     def test_keys(self):
@@ -604,6 +758,47 @@ class Work(softhca.Case):
             return re.sub(r'softhca\[\d+\] [\d.]+ ', '', r.out)
         self.assertEqual(len({story(3) for _ in range(20)}), 1)
         self.assertGreater(len({story(n) for n in range(8)}), 3)
+
+
+class Cables(softhca.Case):
+    """Messages take time on the way to another port."""
+
+    def both(self, rule, *cmd, link='ib'):
+        with softhca.Fabric('--hosts', '2', '--link', link) as fab:
+            fab.softhca('inject', 'add', rule)
+            ends = self.pair(fab, cmd, options=(('--host', 'h1'), ('--host', 'h2')))
+            return [end.out for end in ends], self.status(fab)['faults'][0]['fired']
+
+    def per_iteration(self, out):
+        """Seconds of an exchange of ibv_rc_pingpong, from the first message on."""
+        return float(re.search(r'iters in ([\d.]+) seconds', out)[1]) / 20
+
+    def test_latency(self):
+        for rule, link in (('cable:latency=10ms', 'ib'), ('cable[host=h2,dev=mlx5_0,port=1]:latency=10ms', 'eth')):
+            outs, fired = self.both(rule, 'ibv_rc_pingpong', '-n', '20', *(('-g', '3') if link == 'eth' else ()), link=link)
+            self.assertEqual(fired, 40)
+            for out in outs:
+                self.assertGreater(self.per_iteration(out), 0.018)
+
+    def test_messages_are_on_the_way_together(self):
+        begin = time.monotonic()
+        _, fired = self.both('cable:latency=300ms', 'ib_write_bw', '-F', '-n', '100', '-s', '64')
+        self.assertLess(time.monotonic() - begin, 25)  # one after the other they take 30 s
+        self.assertGreaterEqual(fired, 100)
+
+    def test_an_answer_with_data_comes_over_it_too(self):
+        (_, out), _ = self.both('cable:latency=20ms', 'ib_read_lat', '-F', '-n', '5', '-s', '8')
+        self.assertGreater(float(re.search(r'(?m)^ *8 +5 +([\d.]+)', out)[1]), 39000)
+
+    def test_rate(self):
+        """5 messages of a million bytes take half a second."""
+        (_, out), _ = self.both('cable:rate=80Mbps', 'ib_send_bw', '-F', '-n', '5', '-s', '1000000')
+        self.assertLess(float(re.search(r'(?m)^ *1000000 +5 +[\d.]+ +([\d.]+)', out)[1]), 12)
+
+    def test_within_an_adapter_is_no_cable(self):
+        r = run('run', '--inject', 'cable:latency=10m', '--', os.path.join(HERE, 'work'), 'SEND', 'RC')
+        self.assertIn('5: success', r.out)
+        self.assertEqual(r.status, 4, r)
 
 
 class Objects(softhca.Case):

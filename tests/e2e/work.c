@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * work OP TYPE [BYTES]: five requests (SEND, WRITE, READ, CAS, FADD, BIND) from one QP (RC, UC, UD)
- * to another of the same process, one after the other, until one fails. Prints for each the status
- * of its completion and of the receive, and how many bytes have come; at the end the states of both
- * QPs, and the asynchronous events. Started by test_inject.py.
+ * work OP TYPE [BYTES [RETRIES]]: five requests (SEND, WRITE, READ, CAS, FADD, BIND) from one QP
+ * (RC, UC, UD) to another of the same process, one after the other, until one fails. Prints for
+ * each the status of its completion and of the receive, and how many bytes have come; of an atomic
+ * the word, and what its answer was; at the end the states of both QPs, and the asynchronous
+ * events. RETRIES: retry_cnt (2). Started by test_inject.py.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +32,7 @@ static struct ibv_mr *mr[2];
 static uint8_t *mem[2];
 static struct ibv_ah *ah;
 static enum ibv_qp_type type;
+static uint8_t retries = 2;
 
 static void connect_qps(void)
 {
@@ -65,7 +67,7 @@ static void connect_qps(void)
 				(rc ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)));
 		a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
 					 .timeout = 10,
-					 .retry_cnt = 2,
+					 .retry_cnt = retries,
 					 .rnr_retry = 2,
 					 .max_rd_atomic = 4};
 		NEED(!ibv_modify_qp(q[i], &a,
@@ -110,6 +112,7 @@ static void post(const char *op, uint32_t bytes)
 		w.wr.atomic.remote_addr = to;
 		w.wr.atomic.rkey = mr[1]->rkey;
 		w.wr.atomic.compare_add = *op == 'C' ? 0 : 1;
+		w.wr.atomic.swap = 7;
 		s.length = 8;
 	}
 	NEED(!ibv_post_send(q[0], &w, &bad));
@@ -155,6 +158,7 @@ int main(int argc, char **argv)
 	uint32_t bytes = argc > 3 ? (uint32_t)atoi(argv[3]) : 64;
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_async_event ev;
+	char vendor[16];
 	int receives, failed = 0;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
@@ -162,6 +166,8 @@ int main(int argc, char **argv)
 	       : !strcmp(argv[2], "UC") ? IBV_QPT_UC
 					: IBV_QPT_UD;
 	receives = !strcmp(argv[1], "SEND");
+	if (argc > 4)
+		retries = (uint8_t)atoi(argv[4]);
 	NEED(list && list[0] && (c = ibv_open_device(list[0])));
 	NEED(pd = ibv_alloc_pd(c));
 	for (int i = 0; i < 4; i++)
@@ -198,9 +204,15 @@ int main(int argc, char **argv)
 		failed = wc.status != IBV_WC_SUCCESS;
 		if (receives)
 			got = ends(cq[3], &in, failed || type != IBV_QPT_RC ? 300 : 20000);
+		vendor[0] = '\0';
+		if (receives && in.status && in.status != IBV_WC_WR_FLUSH_ERR)
+			snprintf(vendor, sizeof(vendor), " 0x%x", in.vendor_err);
 		while (landed < ROOM && mem[1][landed + (type == IBV_QPT_UD ? 40 : 0)] == n)
 			landed++;
-		printf("%d: %s 0x%x; receive: %s; %u bytes\n", n, sent, wc.vendor_err, got, landed);
+		printf("%d: %s 0x%x; receive: %s%s; %u bytes\n", n, sent, wc.vendor_err, got,
+		       vendor, landed);
+		if (!strcmp(argv[1], "CAS") || !strcmp(argv[1], "FADD"))
+			printf("word: %u, was %u\n", mem[1][0], mem[0][0]);
 		if (receives && !strcmp(ends(cq[3], &in, 1), "success"))
 			puts("another receive");
 	}

@@ -20,6 +20,23 @@ static inline void eng_count(const struct seg *s, const struct hw_qp *qp, enum h
 		atomic_fetch_add_explicit(&c->n[what], 1, memory_order_relaxed);
 }
 
+/* hw_qp.fault: the WQE that is decided (tx/fault.c); its index is in the low 16 bits. */
+#define ENG_DECIDED 0x80000000u
+/* hw_qp.fault_vendor: of the completion with this reason; `recv`: of the receive's. */
+#define ENG_VENDOR_ERR(why, recv, vendor) \
+	((uint32_t)(why) << 16 | ((recv) ? 0x200u : 0) | 0x100u | (vendor))
+
+/* The error completion of a WQE of `qp`, or of the receive that its message took. */
+static inline void eng_set_vendor_err(struct eng_cqe *c, const struct hw_qp *qp, uint32_t ci,
+				      bool recv)
+{
+	uint32_t v = qp->fault_vendor;
+
+	if (v && v >> 8 == ENG_VENDOR_ERR(c->why, recv, 0) >> 8 && qp->fault & ENG_DECIDED &&
+	    !((qp->fault ^ ci) & 0xffff))
+		LAYOUT_SET(err_cqe, c->b, vendor_err, v & 0xff);
+}
+
 /* The QPC's copy of one of the QP's paths. */
 static inline const void *way_ads(const struct hw_qp *qp, const struct hw_qp_path *w)
 {

@@ -15,6 +15,7 @@ static const char *waits_for(uint32_t park)
 	return park == HW_PARK_RNR     ? "receiver not ready"
 	       : park == HW_PARK_RETRY ? "no answer"
 	       : park == HW_PARK_LATE  ? "late on purpose"
+	       : park == HW_PARK_NAK   ? "out of sequence on purpose"
 				       : "a lock is held";
 }
 

@@ -117,6 +117,7 @@ static int flush_one(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t ci,
 	 * error.
 	 */
 	cqe_set_error(&c, qp->sq_out > 1 ? (enum eng_why)(qp->sq_out - 1) : ENG_W_FLUSHED_SQ);
+	eng_set_vendor_err(&c, qp, ci, false);
 	rc = cq_push(s, qp->cqn_snd, &c, true);
 	if (rc)
 		return rc;

@@ -230,6 +230,7 @@ enum eng_out resp_recv_error(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	cqe_init(&c, CQE_RESP_ERR, qp, qpn, rv->index);
 	LAYOUT_SET(cqe64, c.b, srqn_uidx, r->to.uidx & 0xffffff);
 	cqe_set_error(&c, why);
+	eng_set_vendor_err(&c, r->qp, r->ci, true);
 	rc = cq_push_receive(r->s, r->to.cqn, &c, qp);
 	if (rc == -ETIMEDOUT)
 		return ENG_LOCKED;

@@ -27,7 +27,9 @@ static void reset_progress(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 	atomic_store(&qp->sq_rung, 0);
 	atomic_store(&qp->sq_ci, 0);
 	atomic_store(&qp->park, HW_PARK_NO);
-	qp->fault = 0;
+	qp->fault = qp->fault_vendor = 0;
+	qp->kept_psn = 0;
+	qp->cable_pi = 0;
 	atomic_store(&qp->park_deadline, 0);
 	atomic_store(&qp->flush_pending, 0);
 	atomic_store(&qp->err_reported, 0);

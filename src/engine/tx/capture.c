@@ -188,7 +188,7 @@ static uint32_t syndrome(const struct eng_run *r, enum eng_out out)
 
 static void read_response(struct eng_run *r, struct pkt *p, uint32_t psn, uint32_t n)
 {
-	struct eng_cursor at = {.l = r->late ? &r->remote : &r->local};
+	struct eng_cursor at = {.l = r->late || r->mute ? &r->remote : &r->local};
 	uint64_t left = r->local.len;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -212,7 +212,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	p.psn = psn;
 	p.syndrome = synd;
 	p.msn = peer->msn;
-	p.mark = r->answer_lost ? PKT_LOST : PKT_PASSES;
+	p.mark = r->mute ? PKT_LOST : PKT_PASSES;
 	if (op->kind == ENG_K_READ && (out == ENG_DONE || r->part)) {
 		read_response(r, &p, psn, out == ENG_DONE ? n : r->part);
 		if (out == ENG_DONE)
@@ -227,6 +227,19 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	} else if (out == ENG_DONE) {
 		p.psn = (psn + n - 1) & PSN_MASK;
 	}
+	capture_send(r->s, &p, NULL);
+}
+
+void eng_capture_nak(struct eng_run *r, const struct hw_qp *peer)
+{
+	struct pkt p;
+
+	if (!address(r, peer, r->qpn, &p))
+		return;
+	p.psn = peer->next_rcv_psn;
+	p.syndrome = PKT_SYND_NAK_SEQUENCE;
+	p.msn = peer->msn;
+	p.opcode = r->transport->pkt | PKT_ACK;
 	capture_send(r->s, &p, NULL);
 }
 

@@ -116,6 +116,8 @@ static int scatter(struct eng_run *r)
 	uint32_t n;
 	int rc = 0;
 
+	if (__builtin_expect(r->mute, 0))
+		return 0;
 	r->late = sgl_from_wqe(r, r->scatter, HW_ACC_LOCAL_WRITE, UINT64_MAX);
 	if (!r->late) {
 		sgl_trim(&r->local, len);
@@ -154,6 +156,32 @@ static enum eng_out read_memory(struct eng_run *r, struct hw_qp *peer)
 	return rc_copied(r, peer, rc);
 }
 
+/*
+ * The atomic was executed, and must not be again. If keys were revoked, look up only the place for
+ * its answer.
+ */
+static void answer_atomic(struct eng_run *r)
+{
+	int rc;
+
+	sgl_init(&r->remote);
+	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)&r->was, r->atomic.size);
+	while ((rc = scatter(r)) == -ECANCELED)
+		running_again(r->s, r->ring);
+	if (rc)
+		r->late = ENG_W_LOCAL_FAULT;
+}
+
+/* For a duplicate of this atomic; none is answered if the lock was taken over meanwhile. */
+static void keep_answer(struct eng_run *r, struct hw_qp *peer)
+{
+	if (!r->transport->psn || !resp_busy(peer))
+		return;
+	peer->kept = r->was;
+	peer->kept_psn = HW_PSN_KEPT | r->qp->next_send_psn;
+	resp_busy_end();
+}
+
 static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 {
 	uint64_t va = LAYOUT_GET(wqe_raddr, r->wqe + r->hdr, va);
@@ -174,16 +202,8 @@ static enum eng_out atomic(struct eng_run *r, struct hw_qp *peer)
 		return rc_copied(r, peer, rc);
 	if (r->why == ENG_W_REMOTE_ALIGN)
 		return rc_refuse(r, peer, r->why, IBV_EVENT_QP_REQ_ERR);
-	/*
-	 * The atomic must not be executed again. If keys were revoked, look up only the place for
-	 * its answer.
-	 */
-	sgl_init(&r->remote);
-	sgl_add(&r->remote, mem_self(r->s), (uintptr_t)&r->was, r->atomic.size);
-	while ((rc = scatter(r)) == -ECANCELED)
-		running_again(r->s, r->ring);
-	if (rc)
-		r->late = ENG_W_LOCAL_FAULT;
+	keep_answer(r, peer);
+	answer_atomic(r);
 	return ENG_DONE;
 }
 
@@ -279,8 +299,11 @@ static __attribute__((noinline)) enum eng_out out_of_sequence(struct eng_run *r,
 	if (ahead < PSN_BEHIND) {
 		eng_count(r->s, peer, HW_QC_OUT_OF_SEQUENCE);
 		/* one NAK for each message; the requester cannot go back to a PSN before its own */
-		if (atomic_load(&r->qp->park) != HW_PARK_RETRY)
+		if (atomic_load(&r->qp->park) != HW_PARK_RETRY) {
 			eng_count(r->s, r->qp, HW_QC_PACKET_SEQ_ERR);
+			if (cap_on(r->s))
+				eng_capture_nak(r, peer);
+		}
 		TRACE(LOG_CQE, "QP 0x%x: PSN 0x%x of QP 0x%x is out of sequence, 0x%x is expected",
 		      r->dest, r->qp->next_send_psn, r->qpn, peer->next_rcv_psn);
 		return ENG_SILENT;
@@ -288,9 +311,14 @@ static __attribute__((noinline)) enum eng_out out_of_sequence(struct eng_run *r,
 	eng_count(r->s, peer, HW_QC_DUPLICATE_REQUEST);
 	if (op->kind == ENG_K_READ)
 		return ENG_AGAIN;
-	/* the answer of an atomic is not kept, and an atomic never runs twice */
-	if (op->kind == ENG_K_ATOMIC)
-		return ENG_SILENT;
+	/* an atomic never runs twice, and only the last one's answer is kept */
+	if (op->kind == ENG_K_ATOMIC) {
+		if (peer->kept_psn != (HW_PSN_KEPT | r->qp->next_send_psn))
+			return ENG_SILENT;
+		r->was = peer->kept;
+		answer_atomic(r);
+		return ENG_DONE;
+	}
 	if (!may_be_executed(r, peer, n))
 		cause_ahead(r, peer);
 	else

@@ -112,10 +112,12 @@ static bool complete(struct eng_run *r, enum eng_why why)
 	} else if (why || r->ce >= WQE_CE_ALWAYS) {
 		cqe_init(&c, why ? CQE_REQ_ERR : CQE_REQ, qp, r->qpn, r->ci);
 		LAYOUT_SET(cqe64, c.b, send_opcode, r->opcode);
-		if (why)
+		if (why) {
 			cqe_set_error(&c, why);
-		else
+			eng_set_vendor_err(&c, qp, r->ci, false);
+		} else {
 			LAYOUT_SET(cqe64, c.b, byte_cnt, r->byte_cnt);
+		}
 		if (!why && __builtin_expect(r->format, 0))
 			memcpy(cqe_data(&c, r->format), r->answer, r->byte_cnt);
 		rc = cq_push(r->s, qp->cqn_snd, &c, why != ENG_W_NONE);
@@ -192,13 +194,11 @@ static bool retry(struct eng_run *r, enum eng_out out)
 {
 	struct hw_qp *qp = r->qp;
 	uint64_t now = eng_clock(), wait;
-	bool again = atomic_load(&qp->park) != HW_PARK_NO;
+	uint32_t was = atomic_load(&qp->park);
+	bool again = was != HW_PARK_NO && was != HW_PARK_LATE;
 
-	if (!again) {
-		qp->cur_wqe = r->ci;
-		park_tries_begin(r->s, qp);
-		qp->rnr_left = qp->rnr_retry;
-	}
+	if (!again)
+		park_tries_begin(r->s, qp, r->ci);
 	cause_parked(r, out == ENG_LOCKED ? HW_PARK_LOCK
 			: out == ENG_RNR  ? HW_PARK_RNR
 					  : HW_PARK_RETRY);
@@ -265,8 +265,9 @@ static bool step(struct eng_run *r, uint32_t pi)
 	/* Waiting completions may wait for further messages, but not for other operations. */
 	if (__builtin_expect(r->waits != SEG_NONE, 0) && !eng_op(r->opcode)->cqe)
 		sq_flush_waiting(r);
-	out = fault_waits_of(r->s, 1u << HW_AT_WR | 1u << HW_AT_RECV) ? fault_execute(r, execute)
-								      : execute(r);
+	out = fault_waits_of(r->s, 1u << HW_AT_WR | 1u << HW_AT_RECV | 1u << HW_AT_CABLE)
+		      ? fault_execute(r, execute)
+		      : execute(r);
 	if (out == ENG_LATER)
 		return false;
 	if (out == ENG_DONE)
@@ -432,7 +433,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 	r.app_op = 0;
 	r.cut = ENG_W_NONE; /* a FIN is not cut */
 	r.part = 0;
-	r.injected = r.lost = r.answer_lost = false;
+	r.injected = r.lost = r.mute = false;
 	r.land = 0;
 	r.waits = SEG_NONE;
 	r.waits_ready = waits_ready;

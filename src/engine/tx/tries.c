@@ -117,10 +117,12 @@ static bool adapts(const struct seg *s, const struct hw_qp *qp)
 	return p && hw_port_is_eth(p) && !s->plain_timers && w->ack_timeout;
 }
 
-void park_tries_begin(const struct seg *s, struct hw_qp *qp)
+void park_tries_begin(const struct seg *s, struct hw_qp *qp, uint32_t ci)
 {
 	bool adaptive = adapts(s, qp);
 
+	qp->cur_wqe = ci;
+	qp->rnr_left = qp->rnr_retry;
 	qp->retries_left = qp->retry_count;
 	if (adaptive)
 		qp->retries_left -= qp->retry_count < 2 ? qp->retry_count : 2;

@@ -16,6 +16,8 @@
 void eng_capture_request(struct eng_run *r, const struct eng_op *op);
 void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct hw_qp *peer,
 			uint32_t psn, enum eng_out out);
+/* Instead of eng_capture_answer(): a PSN sequence NAK. */
+void eng_capture_nak(struct eng_run *r, const struct hw_qp *peer);
 void eng_capture_ud(struct eng_run *r, const struct eng_op *op, const uint8_t *av, uint32_t qkey);
 /* xrc.c: set r->to to the SRQ that the request names; false: the responder must refuse. */
 bool xrc_aim(struct eng_run *r, const struct hw_qp *peer);
@@ -93,8 +95,8 @@ bool park_patience_ends(struct seg *s, struct hw_qp *qp, const struct hw_qp *pee
 /* The same, for a time that the world says (seg.pace). */
 void park_late(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t pend);
 uint64_t park_rnr_ns(uint32_t timer);
-/* A request has no answer. Sets how often it is repeated. */
-void park_tries_begin(const struct seg *s, struct hw_qp *qp);
+/* The WQE at `ci` was not done at once. Sets how often it is repeated. */
+void park_tries_begin(const struct seg *s, struct hw_qp *qp, uint32_t ci);
 /* It was repeated, in vain: was that an adaptive retransmission, which uses up no retry? */
 bool park_adapted(const struct seg *s, struct hw_qp *qp);
 /* It was repeated and has an answer: counts the repetition. */
