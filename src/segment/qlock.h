@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Locks that are taken over from a stopped holder (doc/internals/locks.md). A kind of lock is a
+ * row; an object's lock is named by the row and the object.
+ *
+ * A stopped holder is cut off first: the gates of its copies are shut (gate.h), and the tags of the
+ * words that it changes are changed. When it is continued, its stores fail, and so does its unlock.
+ */
+#ifndef SOFTHCA_SEGMENT_QLOCK_H
+#define SOFTHCA_SEGMENT_QLOCK_H
+
+#include "segment/gate.h"
+#include "segment/lock.h"
+
+#include <errno.h>
+
+/* A hold, which belongs to the caller, from taking the lock to qlock_unlock(). */
+struct qheld {
+	uint16_t turn;         /* of seg_lock_turn() */
+	struct seg_gate *gate; /* of the holder's copies; NULL: it has none. After a note only. */
+};
+
+/* `minds`, instead of GATE_MINDS_*: holders have no gates. */
+#define QLOCK_NO_GATES UINT32_MAX
+/* `how` a lock was taken, besides 0 and SEG_LOCK_INHERITED. */
+enum { QLOCK_STOLEN = SEG_LOCK_INHERITED + 1 };
+
+struct qlock {
+	/*
+	 * Offsets in the object. `note`: an _Atomic uint32_t, in which a holder notes its thread
+	 * and turn; 0: none does.
+	 */
+	uint16_t lock, note;
+	/*
+	 * A thread that is inside of one of these keeps the lock. 0: holders only read through
+	 * their gates, or need no gate.
+	 */
+	uint32_t minds;
+
+	/* Each may be NULL. `idx`: the caller's, for these functions. */
+	/* The slot of the process that keeps the lock while it is stopped. */
+	uint32_t (*home)(const void *o, uint32_t idx);
+	/*
+	 * May a thread that works on that QP's send queue be the holder? Then a process without
+	 * such a thread holds the lock for a command, and keeps it. NULL: any thread may.
+	 */
+	bool (*works_for)(struct seg *s, uint32_t qpn, uint32_t idx);
+	/* After a take-over: the old holder's stores fail from here on. */
+	void (*retag)(void *o);
+	/*
+	 * What a new holder does first: finishes what the last one has left, unless `how` is 0 and
+	 * nothing is noted. 0, or a negative value without the lock.
+	 */
+	int (*repair)(struct seg *s, void *o, uint32_t idx, struct qheld *h, int how);
+};
+
+/* A note: the holder's turn, slot, and 1 + the index of its seg_ring (0: it has none). */
+#define QLOCK_TURN 24
+#define QLOCK_SLOT 8
+#define QLOCK_ENTRY 0xffu
+#define QLOCK_NOTE(turn, slot, n) \
+	((uint32_t)(turn) << QLOCK_TURN | ((slot)&0xffff) << QLOCK_SLOT | (n))
+
+static inline struct seg_lock *qlock_lock(const struct qlock *is, const void *o)
+{
+	return (struct seg_lock *)((uintptr_t)o + is->lock);
+}
+
+static inline _Atomic uint32_t *qlock_noted(const struct qlock *is, const void *o)
+{
+	return (_Atomic uint32_t *)((uintptr_t)o + is->note);
+}
+
+/*
+ * The lock's holder is dead (-ETIMEDOUT never says so), stopped, or does not get a processor. If it
+ * is stopped and can be cut off, the lock becomes the caller's, its tags are changed, and this is
+ * QLOCK_STOLEN; else -ETIMEDOUT.
+ */
+int qlock_take_over(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h);
+
+/* The data path: takes the lock, and repairs. */
+static inline __attribute__((always_inline)) int qlock_queue(struct seg *s, const struct qlock *is,
+							     void *o, uint32_t idx, struct qheld *h)
+{
+	int rc = seg_lock_queue(s, qlock_lock(is, o), &h->turn);
+
+	if (__builtin_expect(rc == -ETIMEDOUT, 0))
+		rc = qlock_take_over(s, is, o, idx, h);
+	return rc < 0 || !is->repair ? rc : is->repair(s, o, idx, h, rc);
+}
+
+/*
+ * Commands: the same, for up to `ns`. SEG_LOCK_CTRL_NS or more: as seg_lock_if_runs(), so that a
+ * stopped holder does not delay those who wait for the adapter meanwhile.
+ */
+int qlock_ctrl(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h,
+	       uint64_t ns);
+/* Device threads: the same at once, if the holder is dead or there is work (`due`); else -EBUSY. */
+int qlock_adopt(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h,
+		bool due);
+
+/* Is the lock still the caller's? */
+static inline bool qlock_is_ours(const struct seg *s, const struct qlock *is, const void *o,
+				 const struct qheld *h)
+{
+	return seg_lock_has_turn(s, qlock_lock(is, o), h->turn);
+}
+
+static inline void qlock_unlock(struct seg *s, const struct qlock *is, void *o,
+				const struct qheld *h)
+{
+	/* Cleared before, so that the next holder is not mistaken for this one. */
+	if (is->note)
+		atomic_store_explicit(qlock_noted(is, o), 0, memory_order_relaxed);
+	seg_unlock_turn(s, qlock_lock(is, o), h->turn);
+}
+
+#endif
