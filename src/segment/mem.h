@@ -102,10 +102,7 @@ int mem_write_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t v);
  */
 int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out);
-/*
- * The lock that mem_atomic() takes. From a stopped holder whose copies are revoked (gate.h) it may
- * be taken over.
- */
+/* The lock that mem_atomic() takes; it takes it over from a stopped holder (qlock.h). */
 struct seg_lock *mem_word_lock(const struct seg *s, uint64_t va);
 
 /*
