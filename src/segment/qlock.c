@@ -67,8 +67,8 @@ int qlock_ctrl(struct seg *s, const struct qlock *is, void *o, uint32_t idx, str
 					   : seg_lock_if_runs_turn(s, l, &h->turn);
 		if (rc == -ETIMEDOUT)
 			rc = qlock_take_over(s, is, o, idx, h);
-		if (rc >= 0 && is->repair)
-			rc = is->repair(s, o, idx, h, rc);
+		if (rc >= 0 && is->begin)
+			rc = is->begin(s, o, idx, h, rc);
 	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
 	return rc;
 }
@@ -79,5 +79,5 @@ int qlock_adopt(struct seg *s, const struct qlock *is, void *o, uint32_t idx, st
 	struct seg_lock *l = qlock_lock(is, o);
 	int rc = due || seg_lock_orphaned(s, l) ? seg_trylock_turn(s, l, &h->turn) : -EBUSY;
 
-	return rc < 0 || !is->repair ? rc : is->repair(s, o, idx, h, rc);
+	return rc < 0 || !is->begin ? rc : is->begin(s, o, idx, h, rc);
 }

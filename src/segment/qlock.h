@@ -48,10 +48,10 @@ struct qlock {
 	/* After a take-over: the old holder's stores fail from here on. */
 	void (*retag)(void *o);
 	/*
-	 * What a new holder does first: finishes what the last one has left, unless `how` is 0 and
-	 * nothing is noted. 0, or a negative value without the lock.
+	 * What a new holder does first, and with `how` not 0 finishes what the last one has left.
+	 * 0, or a negative value without the lock.
 	 */
-	int (*repair)(struct seg *s, void *o, uint32_t idx, struct qheld *h, int how);
+	int (*begin)(struct seg *s, void *o, uint32_t idx, struct qheld *h, int how);
 };
 
 /* A note: the holder's turn, slot, and 1 + the index of its seg_ring (0: it has none). */
@@ -78,7 +78,7 @@ static inline _Atomic uint32_t *qlock_noted(const struct qlock *is, const void *
  */
 int qlock_take_over(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h);
 
-/* The data path: takes the lock, and repairs. */
+/* The data path: takes the lock, and begins. */
 static inline __attribute__((always_inline)) int qlock_queue(struct seg *s, const struct qlock *is,
 							     void *o, uint32_t idx, struct qheld *h)
 {
@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) int qlock_queue(struct seg *s, cons
 
 	if (__builtin_expect(rc == -ETIMEDOUT, 0))
 		rc = qlock_take_over(s, is, o, idx, h);
-	return rc < 0 || !is->repair ? rc : is->repair(s, o, idx, h, rc);
+	return rc < 0 || !is->begin ? rc : is->begin(s, o, idx, h, rc);
 }
 
 /*

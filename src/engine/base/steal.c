@@ -63,13 +63,3 @@ bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint
 			  GATE_MINDS_STATE | GATE_MINDS_POOL) &&
 	       seg_lock_steal(s, l, word, turn);
 }
-
-bool steal_from_reader(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring,
-		       uint16_t *turn)
-{
-	uint32_t word, slot;
-
-	return seg_lock_holder(s, l, &word, &slot) &&
-	       shut_gates(s, slot, atomic_load(ring), l->inherited, SEG_NONE, 0) &&
-	       seg_lock_steal(s, l, word, turn);
-}
