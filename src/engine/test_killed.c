@@ -102,18 +102,18 @@ static void half_receive(struct bed *e, bool counted_by_cq)
 {
 	struct seg *s = &e->p.t->s;
 	struct t_qp *b = e->p.b;
-	struct hw_cq *cq;
+	struct cq_held h;
 	struct eng_cqe c;
 
 	CHECK(!resp_lock(s, b->hw, b->qpn));
 	cqe_init(&c, CQE_RESP_SEND, b->hw, b->qpn, 0);
 	LAYOUT_SET(cqe64, c.b, byte_cnt, 3);
-	CHECK(!cq_begin(s, b->cq.cqn, &c, &cq));
-	resp_intent(b->hw, b->cq.cqn, cq_index());
-	CHECK(!cq_write(s, cq, b->cq.cqn, &c));
+	CHECK(!cq_begin(s, b->cq.cqn, &c, &h));
+	resp_intent(b->hw, b->cq.cqn, h.pi);
+	CHECK(!cq_write(s, &h, &c));
 	if (counted_by_cq) { /* in resp_complete()'s order */
 		resp_written(b->hw);
-		cq_commit(s, cq, b->cq.cqn, false);
+		cq_commit(s, &h, false);
 	}
 	raise(SIGKILL);
 }

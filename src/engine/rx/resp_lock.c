@@ -23,11 +23,12 @@ static int was_written(struct seg *s, struct hw_qp *qp)
 {
 	uint32_t cqn = RESP_INTENT_CQN(resp_held.intent);
 	struct hw_cq *cq = hw_cq(s, cqn);
+	struct cq_held h;
 
 	if (RESP_INTENT_STATE(resp_held.intent) == RESP_WRITES && cq) {
-		if (cq_lock(s, cq, cqn))
+		if (cq_lock(s, cq, cqn, &h))
 			return -ETIMEDOUT;
-		cq_unlock(s, cq);
+		cq_unlock(s, &h);
 		resp_held.intent = resp_load(RESP_INTENT(qp));
 	}
 	return RESP_INTENT_STATE(resp_held.intent) == RESP_WRITTEN &&
