@@ -87,27 +87,4 @@ static inline bool qlock_note(struct seg *s, const struct qlock *is, void *o, st
 	return e || seg_lock_keep(s, qlock_lock(is, o), h->turn);
 }
 
-/* steal.c: as qlock_take_over(). `ring`: the note. */
-#define STEAL_TURN QLOCK_TURN
-#define STEAL_SLOT QLOCK_SLOT
-#define STEAL_ENTRY QLOCK_ENTRY
-#define STEAL_NOTE QLOCK_NOTE
-static inline bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_t *ring,
-			      uint16_t turn, struct seg_gate **gate)
-{
-	uint32_t n;
-	struct seg_ring *e = running_mine(&n);
-
-	*gate = e ? &e->gate : NULL;
-	atomic_store_explicit(ring, STEAL_NOTE(turn, s->self, e ? n : 0), memory_order_relaxed);
-	return e || seg_lock_keep(s, l, turn);
-}
-
-static inline void steal_unnote(_Atomic uint32_t *ring)
-{
-	atomic_store_explicit(ring, 0, memory_order_relaxed);
-}
-bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint32_t owner,
-	   uint32_t qpn, uint16_t *turn);
-
 #endif

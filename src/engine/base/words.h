@@ -9,6 +9,7 @@
 #define SOFTHCA_ENGINE_WORDS_H
 
 #include "hw/qp.h"
+#include "segment/qlock.h"
 #include "util/tls.h"
 
 /*
@@ -42,9 +43,9 @@ enum resp_state { RESP_IDLE, RESP_WRITES, RESP_WRITTEN, RESP_REPAIR };
  * The responder that this thread has locked, and its words as this thread last saw or stored them.
  */
 extern TLS_IE struct resp_words {
+	struct qheld q;
 	uint64_t pos, note, ahead, psn, intent;
-	uint32_t ci;   /* receives consumed; the next turn stores it */
-	uint16_t lock; /* its turn */
+	uint32_t ci; /* receives consumed; the next turn stores it */
 } resp_held;
 
 static inline uint64_t resp_load(const uint64_t *w)

@@ -172,7 +172,8 @@ static void cq_retag(void *o)
 		;
 }
 
-static int cq_locked(struct seg *s, void *o, uint32_t cqn, struct qheld *q, int how)
+static inline __attribute__((always_inline)) int cq_locked(struct seg *s, void *o, uint32_t cqn,
+							   struct qheld *q, int how)
 {
 	struct cq_held *h = (struct cq_held *)q;
 
@@ -204,7 +205,7 @@ int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn, struct cq_held *h)
 /*
  * Notes the holder, whose gate its CQEs pass. False: the lock was taken over from this thread.
  */
-static bool cq_note_holder(struct seg *s, struct cq_held *h)
+static inline __attribute__((always_inline)) bool cq_note_holder(struct seg *s, struct cq_held *h)
 {
 	return qlock_note(s, &cq_qlock, h->cq, &h->q) && cq_is_ours(s, h);
 }
