@@ -149,9 +149,9 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	if (mem_is_self(s, m) && mem_in_segment(s, va, size) && !pool)
 		return in_device(&w, next, arg, out);
 	r = seg_lock_queue(s, &w.at->lock, &w.held.turn);
-	if (r == -ETIMEDOUT)
-		r = qlock_take_over(s, &word_lock, w.at, pool ? adopt_owner(s, va) : m.slot,
-				    &w.held);
+	if (r)
+		r = qlock_replace(s, &word_lock, w.at, pool ? adopt_owner(s, va) : m.slot, &w.held,
+				  r);
 	if (r < 0)
 		return r;
 	POINT("word-locked");

@@ -42,17 +42,24 @@ static bool cut_off(struct seg *s, const struct qlock *is, const void *o, uint32
 	return any && who_stopped(s, holder);
 }
 
-int qlock_take_over(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h)
+static bool take_over(struct seg *s, const struct qlock *is, const void *o, uint32_t idx,
+		      struct qheld *h)
 {
 	struct seg_lock *l = qlock_lock(is, o);
 	uint32_t word, slot;
 
-	if (!seg_lock_holder(s, l, &word, &slot) || (is->home && slot == is->home(o, idx)) ||
-	    !cut_off(s, is, o, idx, seg_lock_who(word)) || !seg_lock_steal(s, l, word, &h->turn))
-		return -ETIMEDOUT;
-	if (is->retag)
+	return seg_lock_holder(s, l, &word, &slot) && !(is->home && slot == is->home(o, idx)) &&
+	       cut_off(s, is, o, idx, seg_lock_who(word)) && seg_lock_steal(s, l, word, &h->turn);
+}
+
+int qlock_replace(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h,
+		  int rc)
+{
+	if (rc == -ETIMEDOUT && take_over(s, is, o, idx, h))
+		rc = QLOCK_STOLEN;
+	if (rc > 0 && is->retag)
 		is->retag(o);
-	return QLOCK_STOLEN;
+	return rc;
 }
 
 int qlock_ctrl(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h,
@@ -65,8 +72,7 @@ int qlock_ctrl(struct seg *s, const struct qlock *is, void *o, uint32_t idx, str
 	do {
 		rc = ns < SEG_LOCK_CTRL_NS ? seg_lock_turn(s, l, ns, &h->turn)
 					   : seg_lock_if_runs_turn(s, l, &h->turn);
-		if (rc == -ETIMEDOUT)
-			rc = qlock_take_over(s, is, o, idx, h);
+		rc = qlock_replace(s, is, o, idx, h, rc);
 		if (rc >= 0 && is->begin)
 			rc = is->begin(s, o, idx, h, rc);
 	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
@@ -79,5 +85,6 @@ int qlock_adopt(struct seg *s, const struct qlock *is, void *o, uint32_t idx, st
 	struct seg_lock *l = qlock_lock(is, o);
 	int rc = due || seg_lock_orphaned(s, l) ? seg_trylock_turn(s, l, &h->turn) : -EBUSY;
 
+	rc = qlock_replace(s, is, o, idx, h, rc);
 	return rc < 0 || !is->begin ? rc : is->begin(s, o, idx, h, rc);
 }

@@ -45,7 +45,7 @@ struct qlock {
 	 * such a thread holds the lock for a command, and keeps it. NULL: any thread may.
 	 */
 	bool (*works_for)(struct seg *s, uint32_t qpn, uint32_t idx);
-	/* After a take-over: the old holder's stores fail from here on. */
+	/* The last holder's stores fail from here on. */
 	void (*retag)(void *o);
 	/*
 	 * What a new holder does first, and with `how` not 0 finishes what the last one has left.
@@ -72,11 +72,12 @@ static inline _Atomic uint32_t *qlock_noted(const struct qlock *is, const void *
 }
 
 /*
- * The lock's holder is dead (-ETIMEDOUT never says so), stopped, or does not get a processor. If it
- * is stopped and can be cut off, the lock becomes the caller's, its tags are changed, and this is
- * QLOCK_STOLEN; else -ETIMEDOUT.
+ * The wait for the lock has ended with `rc`, not 0. -ETIMEDOUT: if the holder is stopped and can be
+ * cut off, the lock becomes the caller's, and this is QLOCK_STOLEN. Whoever has the lock of another
+ * changes its tags: a dead one may have taken it over from a stopped one, and not have come so far.
  */
-int qlock_take_over(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h);
+int qlock_replace(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h,
+		  int rc);
 
 /* The data path: takes the lock, and begins. */
 static inline __attribute__((always_inline)) int qlock_queue(struct seg *s, const struct qlock *is,
@@ -84,8 +85,8 @@ static inline __attribute__((always_inline)) int qlock_queue(struct seg *s, cons
 {
 	int rc = seg_lock_queue(s, qlock_lock(is, o), &h->turn);
 
-	if (__builtin_expect(rc == -ETIMEDOUT, 0))
-		rc = qlock_take_over(s, is, o, idx, h);
+	if (__builtin_expect(rc, 0))
+		rc = qlock_replace(s, is, o, idx, h, rc);
 	return rc < 0 || !is->begin ? rc : is->begin(s, o, idx, h, rc);
 }
 
