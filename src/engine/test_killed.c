@@ -112,7 +112,7 @@ static void half_receive(struct bed *e, bool counted_by_cq)
 	resp_intent(b->hw, b->cq.cqn, h.pi);
 	CHECK(!cq_write(s, &h, &c));
 	if (counted_by_cq) { /* in resp_complete()'s order */
-		resp_written(b->hw);
+		resp_written(s, b->hw, b->cq.cqn, h.pi, c.b);
 		cq_commit(s, &h, false);
 	}
 	raise(SIGKILL);
@@ -411,7 +411,7 @@ static void child_dies_with_a_written_receive(struct bed *e)
 	CHECK(!resp_lock(&e->p.t->s, b->hw, b->qpn));
 	CHECK(resp_note(b->hw, dead_srq.hw->head + 1, dead_srq.srqn));
 	resp_intent(b->hw, b->cq.cqn, atomic_load(&b->cq.hw->pi));
-	resp_written(b->hw);
+	resp_written(&e->p.t->s, b->hw, b->cq.cqn, 0, NULL);
 	CHECK(!seg_lock(&e->p.t->s, &dead_srq.hw->lock, 0));
 	raise(SIGKILL);
 }

@@ -73,12 +73,6 @@ void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at)
 	resp_intend(qp, RESP_WRITES, cqn, at);
 }
 
-void resp_written(struct hw_qp *qp)
-{
-	resp_intend(qp, RESP_WRITTEN, RESP_INTENT_CQN(resp_held.intent),
-		    resp_in_hand(resp_held.note, resp_held.ci));
-}
-
 bool resp_writes(const struct hw_qp *qp)
 {
 	uint32_t state = RESP_INTENT_STATE(resp_load(&qp->rx_intent));
@@ -101,6 +95,13 @@ void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *
 	/* If its sender has gone on meanwhile, it has stored another intent. */
 	resp_swap(RESP_INTENT(qp), &was,
 		  (was & ~(uint64_t)UINT32_MAX) | RESP_WRITTEN << 24 | (index & RESP_INTENT_VALUE));
+}
+
+void resp_written(struct seg *s, struct hw_qp *qp, uint32_t cqn, uint32_t at, const uint8_t *cqe)
+{
+	resp_intend(qp, RESP_WRITTEN, cqn, resp_in_hand(resp_held.note, resp_held.ci));
+	if (__builtin_expect(!resp_is_ours(qp), 0))
+		resp_mark_written(s, cqn, at, cqe);
 }
 
 void resp_done(struct hw_qp *qp)

@@ -151,16 +151,17 @@ static inline void resp_intend_nothing(struct hw_qp *qp)
 }
 /*
  * resp_intent(): notes that the CQE of the receive in hand will be written at index `at` of the CQ,
- * until resp_done() or resp_unlock(). resp_written(): notes that it is written. _writes: for any
- * QP: is one of the two noted?
+ * until resp_done() or resp_unlock(). resp_written(): notes, with the CQ's lock, that it is
+ * written; if the responder's lock was taken over, for the heir. _writes: for any QP: is one of the
+ * two noted?
  */
 void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at);
-void resp_written(struct hw_qp *qp);
+void resp_written(struct seg *s, struct hw_qp *qp, uint32_t cqn, uint32_t at, const uint8_t *cqe);
 bool resp_writes(const struct hw_qp *qp);
 void resp_done(struct hw_qp *qp);
 /*
- * For the CQ's holder, which has found a CQE at index `at` that the last holder has written: notes
- * the same for that one, if the CQE completes its receive in hand.
+ * For the CQ's holder, which has found a CQE at index `at` that the last holder has written, or has
+ * lost the responder: notes the same for that one, if the CQE completes its receive in hand.
  */
 void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *cqe);
 /* After true the lock is not taken over until _end(); false: it already was. */

@@ -473,7 +473,7 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 		return nobody_home(rc) || rc == -EAGAIN ? rc : -EOVERFLOW;
 	}
 	if (rq)
-		resp_written(rq);
+		resp_written(s, rq, cqn, h.pi, c->b);
 	cq_commit(s, &h, solicited);
 	if (TRACE_ON(LOG_CQE) && c->why)
 		eng_trace_error_cqe(s, cqn, c);

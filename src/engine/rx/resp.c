@@ -388,7 +388,7 @@ static enum eng_out complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 					       : cq_write(r->s, &h, c);
 		POINT("recv-written");
 		if (!rc) {
-			resp_written(qp);
+			resp_written(r->s, qp, r->to.cqn, h.pi, c->b);
 			if (__builtin_expect(cq->zip, 0))
 				sq_note_waiting(r);
 			cq_commit(r->s, &h, solicited);
