@@ -263,7 +263,7 @@ static void unlocked_after_a_failure(void **state)
 	intent = b->hw->rx_intent;
 	assert_int_equal(resp_lock(s, b->hw, b->qpn), -ETIMEDOUT);
 	resp_unlock(s, b->hw); /* as after a late PSN */
-	assert_true(b->hw->rx_intent == intent);
+	assert_true((b->hw->rx_intent ^ intent) << 8 == 0); /* but for its tag */
 	seg_unlock(s, &b->cq.hw->lock);
 	assert_int_equal(resp_lock(s, b->hw, b->qpn), 0);
 	assert_int_equal((uint32_t)b->hw->rx_intent, 0);
