@@ -16,26 +16,19 @@
 
 #include <errno.h>
 
-static struct seg_word *word_at(const struct seg *s, uint64_t va)
+struct seg_word *mem_word(const struct seg *s, uint64_t va)
 {
 	return seg_at(s, SEG_T_WORD, va / 8 % MEM_WORD_LOCKS);
 }
 
-struct seg_lock *mem_word_lock(const struct seg *s, uint64_t va)
-{
-	return &word_at(s, va)->lock;
-}
-
-/* `home`: the slot of the process that has the memory, whose own instructions have no gate. */
-static uint32_t word_home(const void *o, uint32_t home)
-{
-	return home;
-}
-
-/* Few locks serve all memory, so nobody waits for a stopped holder. */
+/*
+ * Few locks serve all memory, so nobody waits for a stopped holder, but for the process that has
+ * the memory: its own instructions have no gate.
+ */
 static const struct qlock word_lock = {.lock = offsetof(struct seg_word, lock),
 				       .minds = GATE_MINDS_STATE | GATE_MINDS_POOL,
-				       .home = word_home};
+
+				       .home = QLOCK_HOME_IDX};
 
 /* A caller's word: where it is, what has its lock (NULL: none), and the caller's hold. */
 struct word {
@@ -140,7 +133,7 @@ static int foreign(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out)
 {
-	struct word w = {.s = s, .at = word_at(s, va), .va = va, .size = size};
+	struct word w = {.s = s, .at = mem_word(s, va), .va = va, .size = size};
 	bool pool = adopt_in_pool(s, va, size);
 	int r;
 

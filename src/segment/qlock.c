@@ -7,10 +7,9 @@
  * note every possible holder loses its gate.
  */
 #include "segment/qlock.h"
+#include "segment/mem.h"
 #include "segment/proc.h"
 #include "util/clock.h"
-
-#include <errno.h>
 
 /*
  * Shuts the gates of the lock's holder, or of all threads that may be the holder. False: the holder
@@ -42,13 +41,21 @@ static bool cut_off(struct seg *s, const struct qlock *is, const void *o, uint32
 	return any && who_stopped(s, holder);
 }
 
+/* Does the lock stay with that process? */
+static bool is_home(const struct qlock *is, const void *o, uint32_t idx, uint32_t slot)
+{
+	if (is->home == QLOCK_HOME_IDX)
+		return slot == idx;
+	return is->home && slot == QLOCK_AT(const struct mem_slot, o, is->home)->slot;
+}
+
 static bool take_over(struct seg *s, const struct qlock *is, const void *o, uint32_t idx,
 		      struct qheld *h)
 {
 	struct seg_lock *l = qlock_lock(is, o);
 	uint32_t word, slot;
 
-	return seg_lock_holder(s, l, &word, &slot) && !(is->home && slot == is->home(o, idx)) &&
+	return seg_lock_holder(s, l, &word, &slot) && !is_home(is, o, idx, slot) &&
 	       cut_off(s, is, o, idx, seg_lock_who(word)) && seg_lock_steal(s, l, word, &h->turn);
 }
 
@@ -86,5 +93,5 @@ int qlock_adopt(struct seg *s, const struct qlock *is, void *o, uint32_t idx, st
 	int rc = due || seg_lock_orphaned(s, l) ? seg_trylock_turn(s, l, &h->turn) : -EBUSY;
 
 	rc = qlock_replace(s, is, o, idx, h, rc);
-	return rc < 0 || !is->begin ? rc : is->begin(s, o, idx, h, rc);
+	return rc < 0 ? rc : is->begin(s, o, idx, h, rc);
 }

@@ -2,9 +2,6 @@
 /*
  * Locks that are taken over from a stopped holder (doc/internals/locks.md). A kind of lock is a
  * row; an object's lock is named by the row and the object.
- *
- * A stopped holder is cut off first: the gates of its copies are shut (gate.h), and the tags of the
- * words that it changes are changed. When it is continued, its stores fail, and so does its unlock.
  */
 #ifndef SOFTHCA_SEGMENT_QLOCK_H
 #define SOFTHCA_SEGMENT_QLOCK_H
@@ -22,27 +19,23 @@ struct qheld {
 
 /* `minds`, instead of GATE_MINDS_*: holders have no gates. */
 #define QLOCK_NO_GATES UINT32_MAX
+#define QLOCK_HOME_IDX 1 /* `home`, instead of an offset: the slot is `idx` */
 /* `how` a lock was taken, besides 0 and SEG_LOCK_INHERITED. */
 enum { QLOCK_STOLEN = SEG_LOCK_INHERITED + 1 };
 
 struct qlock {
 	/*
-	 * Offsets in the object. `note`: an _Atomic uint32_t, in which a holder notes its thread
-	 * and turn; 0: none does.
+	 * Offsets in the object: of its seg_lock; of the _Atomic uint32_t for a holder's note (0:
+	 * none); of the mem_slot of the process that keeps the lock while it is stopped (0: none).
 	 */
-	uint16_t lock, note;
-	/*
-	 * A thread that is inside of one of these keeps the lock. 0: holders only read through
-	 * their gates, or need no gate.
-	 */
+	uint16_t lock, note, home;
+	/* A thread inside of one of these keeps the lock. 0: holders read through their gates. */
 	uint32_t minds;
 
 	/* Each may be NULL. `idx`: the caller's, for these functions. */
-	/* The slot of the process that keeps the lock while it is stopped. */
-	uint32_t (*home)(const void *o, uint32_t idx);
 	/*
-	 * May a thread that works on that QP's send queue be the holder? Then a process without
-	 * such a thread holds the lock for a command, and keeps it. NULL: any thread may.
+	 * May a thread that works on that QP's send queue be the holder? If a process has none, it
+	 * holds the lock for a command, and keeps it.
 	 */
 	bool (*works_for)(struct seg *s, uint32_t qpn, uint32_t idx);
 	/* The last holder's stores fail from here on. */
@@ -55,21 +48,12 @@ struct qlock {
 };
 
 /* A note: the holder's turn, slot, and 1 + the index of its seg_ring (0: it has none). */
-#define QLOCK_TURN 24
-#define QLOCK_SLOT 8
 #define QLOCK_ENTRY 0xffu
-#define QLOCK_NOTE(turn, slot, n) \
-	((uint32_t)(turn) << QLOCK_TURN | ((slot)&0xffff) << QLOCK_SLOT | (n))
+#define QLOCK_NOTE(turn, slot, n) ((uint32_t)(turn) << 24 | ((slot)&0xffff) << 8 | (n))
 
-static inline struct seg_lock *qlock_lock(const struct qlock *is, const void *o)
-{
-	return (struct seg_lock *)((uintptr_t)o + is->lock);
-}
-
-static inline _Atomic uint32_t *qlock_noted(const struct qlock *is, const void *o)
-{
-	return (_Atomic uint32_t *)((uintptr_t)o + is->note);
-}
+#define QLOCK_AT(type, o, at) ((type *)((uintptr_t)(o) + (at)))
+#define qlock_lock(is, o) QLOCK_AT(struct seg_lock, o, (is)->lock)
+#define qlock_noted(is, o) QLOCK_AT(_Atomic uint32_t, o, (is)->note)
 
 /*
  * The wait for the lock has ended with `rc`, not 0. -ETIMEDOUT: if the holder is stopped and can be
@@ -87,16 +71,13 @@ static inline __attribute__((always_inline)) int qlock_queue(struct seg *s, cons
 
 	if (__builtin_expect(rc, 0))
 		rc = qlock_replace(s, is, o, idx, h, rc);
-	return rc < 0 || !is->begin ? rc : is->begin(s, o, idx, h, rc);
+	return rc < 0 ? rc : is->begin(s, o, idx, h, rc);
 }
 
-/*
- * Commands: the same, for up to `ns`. SEG_LOCK_CTRL_NS or more: as seg_lock_if_runs(), so that a
- * stopped holder does not delay those who wait for the adapter meanwhile.
- */
+/* Commands: for up to `ns`; if that is SEG_LOCK_CTRL_NS or more, as seg_lock_if_runs(). */
 int qlock_ctrl(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h,
 	       uint64_t ns);
-/* Device threads: the same at once, if the holder is dead or there is work (`due`); else -EBUSY. */
+/* Device threads: at once, if the holder is dead or there is work (`due`); else -EBUSY. */
 int qlock_adopt(struct seg *s, const struct qlock *is, void *o, uint32_t idx, struct qheld *h,
 		bool due);
 

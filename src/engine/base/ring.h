@@ -34,13 +34,6 @@ static inline void running_count(struct seg_ring *e)
 	atomic_store_explicit(&e->rung, n + 1, memory_order_relaxed);
 }
 
-/* Returns this thread's entry (NULL: none); *n: 1 + the entry's index. */
-static inline struct seg_ring *running_mine(uint32_t *n)
-{
-	*n = running_last.index + 1;
-	return running_last.used;
-}
-
 /* A WQE begins, which uses no key yet, or keys that are not noted. */
 static inline void running_no_keys(struct seg_ring *e)
 {
@@ -75,11 +68,11 @@ static inline void running_uses_key(uint32_t key)
  */
 static inline bool qlock_note(struct seg *s, const struct qlock *is, void *o, struct qheld *h)
 {
-	uint32_t n;
-	struct seg_ring *e = running_mine(&n);
+	struct seg_ring *e = running_last.used;
 
 	h->gate = e ? &e->gate : NULL;
-	atomic_store_explicit(qlock_noted(is, o), QLOCK_NOTE(h->turn, s->self, e ? n : 0),
+	atomic_store_explicit(qlock_noted(is, o),
+			      QLOCK_NOTE(h->turn, s->self, e ? running_last.index + 1 : 0),
 			      memory_order_relaxed);
 	/*
 	 * Without a gate only seg_lock_keep() stops a process that read the note before this store.

@@ -30,10 +30,7 @@ bool resp_note(struct hw_qp *qp, uint32_t wqe, uint32_t srqn)
 
 void resp_unnote(struct hw_qp *qp)
 {
-	uint64_t was = resp_load(RESP_NOTE(qp));
-
-	while (!resp_swap(RESP_NOTE(qp), &was, was >> 32 << 32))
-		was = resp_load(RESP_NOTE(qp));
+	__atomic_fetch_and(RESP_NOTE(qp), ~(uint64_t)UINT32_MAX, __ATOMIC_SEQ_CST);
 }
 
 bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n)
@@ -113,43 +110,37 @@ void resp_done(struct hw_qp *qp)
 
 bool resp_busy(const struct hw_qp *qp)
 {
-	uint32_t n;
-	struct seg_ring *e = running_mine(&n);
-
-	if (!e)
-		return true;
-	if (!gate_pass(&e->gate, GATE_STATE))
+	if (resp_held.q.gate && !gate_pass(resp_held.q.gate, GATE_STATE))
 		return false;
-	if (resp_is_ours(qp))
+	if (!resp_held.q.gate || resp_is_ours(qp))
 		return true;
-	gate_state_end(&e->gate);
+	resp_busy_end();
 	return false;
 }
 
 void resp_busy_end(void)
 {
-	uint32_t n;
-	struct seg_ring *e = running_mine(&n);
-
-	if (e)
-		gate_state_end(&e->gate);
+	if (resp_held.q.gate)
+		gate_state_end(resp_held.q.gate);
 }
 
+/* Its bits are the highest. */
 static void new_tag(uint64_t *w, uint64_t tag)
 {
-	uint64_t was = resp_load(w);
-
-	while (!resp_swap(w, &was, was + tag))
-		was = resp_load(w);
+	__atomic_fetch_add(w, tag, __ATOMIC_SEQ_CST);
 }
 
-void resp_change_tags(struct hw_qp *qp)
+void resp_change_tags(void *o)
 {
+	struct hw_qp *qp = o;
+
+	POINT("resp-stolen");
 	new_tag(RESP_POS(qp), RESP_TURN);
 	new_tag(RESP_NOTE(qp), TAG24);
 	new_tag(RESP_PSN(qp), TAG24);
 	new_tag(RESP_AHEAD(qp), TAG16);
 	new_tag(RESP_INTENT(qp), TAG24);
+	POINT("resp-taken-over");
 }
 
 void resp_reset(struct hw_qp *qp)

@@ -168,7 +168,7 @@ void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *
 bool resp_busy(const struct hw_qp *qp);
 void resp_busy_end(void);
 /* The lock was taken over from a stopped holder, whose later stores then have no effect. */
-void resp_change_tags(struct hw_qp *qp);
+void resp_change_tags(void *o);
 /* If the caller cannot lock the responder anew, its unlock has no effect. */
 static inline void resp_forget(void)
 {

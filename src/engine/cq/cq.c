@@ -183,16 +183,11 @@ static inline __attribute__((always_inline)) int cq_locked(struct seg *s, void *
 	return __builtin_expect(how || cq_is_broken(h->cq), 0) ? cq_mend(s, h) : 0;
 }
 
-static uint32_t cq_home(const void *o, uint32_t cqn)
-{
-	return ((const struct hw_cq *)o)->mem.slot;
-}
-
 static const struct qlock cq_qlock = {
 	.lock = offsetof(struct hw_cq, lock),
 	.note = offsetof(struct hw_cq, ring),
 	.minds = GATE_MINDS_STATE | GATE_MINDS_POOL,
-	.home = cq_home,
+	.home = offsetof(struct hw_cq, mem),
 	.retag = cq_retag,
 	.begin = cq_locked,
 };
@@ -202,9 +197,7 @@ int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn, struct cq_held *h)
 	return qlock_queue(s, &cq_qlock, cq, cqn, &h->q);
 }
 
-/*
- * Notes the holder, whose gate its CQEs pass. False: the lock was taken over from this thread.
- */
+/* Its CQEs pass the noted gate. False: the lock was taken over from this thread. */
 static inline __attribute__((always_inline)) bool cq_note_holder(struct seg *s, struct cq_held *h)
 {
 	return qlock_note(s, &cq_qlock, h->cq, &h->q) && cq_is_ours(s, h);

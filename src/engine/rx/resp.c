@@ -45,9 +45,7 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 {
 	uint32_t stride = 1u << qp->rq_log_stride, size = 1u << qp->rq_log_size;
 	uint32_t at = ci & (size - 1), n = HW_RX_AHEAD >> qp->rq_log_stride, avail;
-	uint32_t own;
 	uint8_t dbr[8];
-	struct seg_ring *e = running_mine(&own);
 	int rc;
 
 	if (!n)
@@ -70,7 +68,7 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 		 * The copy goes to the segment, so it passes this thread's gate: it must not happen
 		 * after the lock was taken over.
 		 */
-		mem_gate = e ? &e->gate : NULL;
+		mem_gate = resp_held.q.gate;
 		rc = mem_readv(s, qp->mem, from, 2, to, 2);
 		mem_gate = NULL;
 	} else {

@@ -3,8 +3,7 @@
  * Owns a responder's lock (hw_qp.rq_lock). Called by whoever executes a request, flushes or changes
  * a state.
  *
- * A waiter takes the lock over from a stopped sender: it shuts the gates through which that process
- * copies (gate.h), and finishes what was noted (resp_inherited()). The stopped thread stores only
+ * A stopped sender loses the lock to a waiter (qlock.h). What that one stores is a word, changed
  * by compare-and-swap, which fails later: rx_turn or a word's tag has changed. What cannot be noted
  * in one word (going to ERR, an event) is done at GATE_STATE and not taken over.
  */
@@ -127,11 +126,6 @@ static inline __attribute__((always_inline)) int resp_begin(struct seg *s, void 
 	return -ETIMEDOUT;
 }
 
-static uint32_t resp_home(const void *o, uint32_t qpn)
-{
-	return ((const struct hw_qp *)o)->mem.slot;
-}
-
 static bool resp_works_for(struct seg *s, uint32_t sender, uint32_t qpn)
 {
 	const struct hw_qp *qp = hw_qp(s, sender);
@@ -139,20 +133,13 @@ static bool resp_works_for(struct seg *s, uint32_t sender, uint32_t qpn)
 	return qp && qp_target(qp) == qpn;
 }
 
-static void resp_retag(void *o)
-{
-	POINT("resp-stolen");
-	resp_change_tags(o);
-	POINT("resp-taken-over");
-}
-
 static const struct qlock resp_qlock = {
 	.lock = offsetof(struct hw_qp, rq_lock),
 	.note = offsetof(struct hw_qp, rx_ring),
 	.minds = GATE_MINDS_STATE | GATE_MINDS_POOL,
-	.home = resp_home,
+	.home = offsetof(struct hw_qp, mem),
 	.works_for = resp_works_for,
-	.retag = resp_retag,
+	.retag = resp_change_tags,
 	.begin = resp_begin,
 };
 

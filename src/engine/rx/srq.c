@@ -20,7 +20,6 @@ static_assert(offsetof(struct hw_srq, head) % 8 == 0 &&
 
 #define POS_HEAD(pos) ((uint32_t)(pos)&0xffff)
 #define POS_TURN UINT64_C(0xffff0000)
-#define POS_TURN_1 UINT64_C(0x10000)
 #define POS_CONSUMED(pos) ((uint32_t)((pos) >> 32))
 
 static uint64_t srq_pos(const struct hw_srq *srq)
@@ -166,13 +165,9 @@ struct srq_held {
 static void srq_retag(void *o)
 {
 	struct hw_srq *srq = o;
-	uint64_t pos = srq_pos(srq);
 
 	POINT("srq-stolen");
-	while (!__atomic_compare_exchange_n((uint64_t *)&srq->head, &pos,
-					    (pos & ~POS_TURN) | ((pos + POS_TURN_1) & POS_TURN),
-					    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-		;
+	__atomic_fetch_add(&srq->turn, 1, __ATOMIC_SEQ_CST);
 }
 
 /*
@@ -236,11 +231,6 @@ static void srq_unlock(struct seg *s, struct hw_srq *srq, const struct srq_held 
 static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, struct srq_held *h)
 {
 	return qlock_queue(s, &srq_qlock, srq, srqn, &h->q);
-}
-
-static int srq_lock_ctrl(struct seg *s, struct hw_srq *srq, uint32_t srqn, struct srq_held *h)
-{
-	return qlock_ctrl(s, &srq_qlock, srq, srqn, &h->q, SEG_LOCK_CTRL_NS);
 }
 
 /* Stores that `n` WQEs are kept. False: the lock was taken over from this thread. */
@@ -470,15 +460,17 @@ static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, struct
 #define RETURN_TRIES 3 /* attempts, each of which takes the lock anew */
 
 /* Gives a receive back to its SRQ. False: this QP still has it. */
-static bool srq_give_back(struct seg *s, struct hw_qp *qp,
-			  int (*lock)(struct seg *, struct hw_srq *, uint32_t, struct srq_held *))
+static bool srq_give_back(struct seg *s, struct hw_qp *qp, bool command)
 {
 	uint32_t srqn = resp_noted_srqn(), idx = resp_noted() - 1;
 	struct hw_srq *srq = hw_srq(s, srqn);
 	bool back = !srq;
 	struct srq_held h;
 
-	for (int i = 0; i < RETURN_TRIES && !back && !lock(s, srq, srqn, &h); i++) {
+	for (int i = 0; i < RETURN_TRIES && !back; i++) {
+		if (command ? qlock_ctrl(s, &srq_qlock, srq, srqn, &h.q, SEG_LOCK_CTRL_NS)
+			    : srq_lock(s, srq, srqn, &h))
+			break;
 		back = srq_put_back(s, srq, idx, &h);
 		/* Store this before other threads take the lock. */
 		if (back)
@@ -506,7 +498,7 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	if (bytes > HW_RX_AHEAD)
 		bytes = HW_RX_AHEAD;
 	/* A receive of another SRQ, taken for a message that was never repeated: give it back. */
-	if (resp_noted() && resp_noted_srqn() != r->to.srqn && !srq_give_back(r->s, qp, srq_lock))
+	if (resp_noted() && resp_noted_srqn() != r->to.srqn && !srq_give_back(r->s, qp, false))
 		return -ETIMEDOUT;
 	if (resp_noted()) /* it was taken at an earlier attempt and not completed */
 		rc = mem_read(r->s, srq->mem,
@@ -527,12 +519,12 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 
 bool srq_return(struct seg *s, struct hw_qp *qp)
 {
-	return srq_give_back(s, qp, srq_lock);
+	return srq_give_back(s, qp, false);
 }
 
 void resp_return_srq(struct seg *s, struct hw_qp *qp)
 {
-	if (resp_noted() && !srq_give_back(s, qp, srq_lock_ctrl))
+	if (resp_noted() && !srq_give_back(s, qp, true))
 		resp_note(qp, 0, resp_noted_srqn());
 }
 
@@ -554,7 +546,7 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
 
 	if (!srq)
 		return -EINVAL;
-	rc = srq_lock_ctrl(s, srq, srqn, &h);
+	rc = qlock_ctrl(s, &srq_qlock, srq, srqn, &h.q, SEG_LOCK_CTRL_NS);
 	if (rc)
 		return rc;
 	was = atomic_load(&srq->lwm);
