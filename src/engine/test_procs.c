@@ -287,11 +287,11 @@ static void child_takes_cq_by_another_thread(struct bed *e)
 {
 	struct seg_ring *mine = running_enter(&e->p.t->s, e->p.a->qpn);
 	struct eng_cqe c;
-	struct hw_cq *cq;
+	struct cq_held h;
 	pthread_t other;
 
-	CHECK(mine && !cq_begin(&e->p.t->s, e->p.a->cq.cqn, &c, &cq));
-	cq_unlock(&e->p.t->s, cq);
+	CHECK(mine && !cq_begin(&e->p.t->s, e->p.a->cq.cqn, &c, &h));
+	cq_unlock(&e->p.t->s, &h);
 	CHECK(!pthread_create(&other, NULL, take_and_stop, e));
 	CHECK(!pthread_join(other, NULL));
 	running_leave(mine);
@@ -303,20 +303,20 @@ static void stopped_before_it_noted_itself(void **state)
 	struct bed *e = *state;
 	struct seg *s = &e->p.t->s;
 	struct eng_cqe c;
-	struct hw_cq *cq;
+	struct cq_held h;
 	int status;
 
 	spawn(e, child_takes_cq_by_another_thread);
 	assert_int_equal(waitpid(e->pid, &status, WUNTRACED), e->pid);
 	assert_true(WIFSTOPPED(status));
-	assert_int_equal(cq_begin(s, e->p.a->cq.cqn, &c, &cq), 0);
+	assert_int_equal(cq_begin(s, e->p.a->cq.cqn, &c, &h), 0);
 	seg_for_each_live (s, SEG_T_PROC, i) {
 		struct seg_proc *p = seg_proc(s, i);
 
 		for (uint32_t n = 0; p->pid == (uint32_t)e->pid && n < 2; n++)
 			assert_true(gate_word(&p->ring[n].gate) & GATE_REVOKED);
 	}
-	cq_unlock(s, cq);
+	cq_unlock(s, &h);
 	kill(e->pid, SIGCONT);
 	EXPECT_OK(e);
 }

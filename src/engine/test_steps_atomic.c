@@ -244,7 +244,7 @@ static bool at_step(const struct row *r, uint32_t n, int sig)
 	both_add(&x);
 	assert_int_equal(shared->adds[CHILD], killed ? shared->adds[CHILD] : 1);
 	each_counts_once(&x, killed && !shared->adds[CHILD]);
-	assert_int_equal(mem_word_lock(seg_of(&x), (uintptr_t)x.b->mem)->word, 0);
+	assert_int_equal(mem_word(seg_of(&x), (uintptr_t)x.b->mem)->lock.word, 0);
 	neighbour_end(&x);
 	scene_end(&x);
 	return x.stopped;

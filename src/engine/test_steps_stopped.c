@@ -360,7 +360,8 @@ static void a_late_intent_leaves_the_next_one(void **state)
 	succeeded(&is, "recv-intending:stop:1", "recv-written:kill:1");
 }
 
-/* ---- one sender is stopped, and so is the second, which has taken over from it or tries to */
+/* ---- one sender is stopped; the second, which takes over from it or tries to, is stopped or dies
+ */
 
 static const struct {
 	const char *at; /* of the first */
@@ -368,32 +369,35 @@ static const struct {
 } pairs[] = {{"resp-locked", false}, {"srq-ahead-none", true}, {"srq-ahead", true},
 	     {"srq-noted", true},    {"recv-intent", false},   {"recv-written", true}};
 
-static bool both_stopped(bool srq, const char *first, uint32_t n)
+static bool both_stopped(bool srq, const char *first, const char *how, uint32_t n)
 {
 	struct scenario is = {"datagram", PRM_ST_UD, srq, NULL, send_datagram, NULL};
 	struct scene x = {.is = &is};
 	uint32_t received = 0, slot[2];
 	struct mlx5_cqe64 *c;
 	char spec[sizeof(x.spec)];
-	int status, go, over;
+	int status, go, over, killed;
 	pid_t pid;
 	void *state;
 
 	bed_setup(&state);
 	snprintf(spec, sizeof(spec), "%s:stop:1", first);
 	pid = stop_first(&x, state, spec, &slot[0], &go);
-	snprintf(spec, sizeof(spec), "*:stop:%u", n);
+	snprintf(spec, sizeof(spec), "*:%s:%u", how, n);
 	start_child(&x, spec);
 	slot[1] = x.e->board->key;
 	tell(x.e->go[1]);
 	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
-	over = !WIFSTOPPED(status);
+	over = WIFEXITED(status);
+	killed = WIFSIGNALED(status);
+	if (killed)
+		seg_proc(seg_of(&x), slot[1])->state = SEG_PROC_DEAD;
 	complete_another(&x);
 	third_datagram(&x);
 	kill(pid, SIGCONT);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
-	if (!over) {
+	if (!over && !killed) {
 		kill(x.e->pid, SIGCONT);
 		assert_int_equal(waitpid(x.e->pid, &status, 0), x.e->pid);
 		assert_int_equal(status, 0);
@@ -407,16 +411,16 @@ static bool both_stopped(bool srq, const char *first, uint32_t n)
 	}
 	while ((c = t_poll(&x.b->cq)))
 		received += mlx5dv_get_cqe_opcode(c) == MLX5_CQE_RESP_SEND;
-	assert_int_equal(received, 3);
+	assert_true(received == 3 || (killed && received == 2));
 	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
-	assert_int_equal(srq ? x.srq.hw->consumed : x.b->hw->rq_ci, 3);
+	assert_int_equal(srq ? x.srq.hw->consumed : x.b->hw->rq_ci, received);
 	assert_int_equal(x.b->hw->rx_srq_wqe, 0);
 	goes_on(&x);
 	scene_free(&x);
 	return !over;
 }
 
-static void two_stopped_at_every_step(void **state)
+static void two_at_every_step(const char *how)
 {
 	const char *only = getenv("STEP_SCENARIO"), *from = getenv("STEP_FROM");
 
@@ -428,12 +432,88 @@ static void two_stopped_at_every_step(void **state)
 		/* from adopted memory nothing is read ahead */
 		if (getenv("STEP_NEAR") && !strncmp(pairs[i].at, "srq-ahead", 9))
 			continue;
-		for (; both_stopped(pairs[i].srq, pairs[i].at, n); n++)
+		for (; both_stopped(pairs[i].srq, pairs[i].at, how, n); n++)
 			assert_true(n < MAX_STEPS);
-		print_message("%s: one stopped at %s, another at %u steps\n",
-			      pairs[i].srq ? "datagram to an SRQ" : "datagram", pairs[i].at, n - 1);
+		print_message("%s: one stopped at %s, another, by %s, at %u steps\n",
+			      pairs[i].srq ? "datagram to an SRQ" : "datagram", pairs[i].at, how,
+			      n - 1);
 		assert_true(n > 5);
 	}
+}
+
+static void two_stopped_at_every_step(void **state)
+{
+	two_at_every_step("stop");
+}
+
+/* It may have taken a lock over, and not yet have made the first one's stores fail. */
+static void the_second_is_killed_at_every_step(void **state)
+{
+	two_at_every_step("kill");
+}
+
+/*
+ * The first sender is stopped at `stop`; the second may take a lock over, and dies at `die`; the
+ * heir is stopped at `begun`, and there it is when the first continues, and ends. Then the heir
+ * continues. No receive completes twice, and none is lost.
+ */
+static void first_ends_before_its_heir(const char *stop, const char *die, const char *begun)
+{
+	static const struct scenario is = {"datagram", PRM_ST_UD, false, NULL, send_datagram, NULL};
+	struct scene x = {.is = &is};
+	struct mlx5_cqe64 *c;
+	uint32_t slot, seen = 0;
+	int status, go;
+	pid_t first;
+	void *state;
+
+	bed_setup(&state);
+	first = stop_first(&x, state, stop, &slot, &go);
+	if (die) {
+		start_child(&x, die);
+		tell(x.e->go[1]);
+		assert_int_equal(reap(x.e), SIGKILL);
+		seg_proc(seg_of(&x), x.e->board->key)->state = SEG_PROC_DEAD;
+	}
+	start_child(&x, begun);
+	tell(x.e->go[1]);
+	assert_int_equal(waitpid(x.e->pid, &status, WUNTRACED), x.e->pid);
+	assert_true(WIFSTOPPED(status));
+	kill(first, SIGCONT);
+	assert_int_equal(waitpid(first, &status, 0), first);
+	assert_int_equal(status, 0);
+	close(go);
+	kill(x.e->pid, SIGCONT);
+	assert_int_equal(reap(x.e), 0);
+	settle(&x);
+	x.e->board->key = slot;
+	settle(&x);
+	while ((c = t_poll(&x.b->cq)))
+		assert_int_equal(be16toh(c->wqe_counter), seen++);
+	assert_int_equal(seen, 2);
+	assert_int_equal(atomic_load(&x.b->hw->rq_ci), 2);
+	assert_int_equal(t_rq_lock(x.b)->word, 0);
+	assert_int_equal(count_events(&x, x.b->cq.evq[0], 0), 1);
+	goes_on(&x);
+	scene_free(&x);
+}
+
+static const char *const held_at[] = {"resp-locked:stop:1", "recv-intent:stop:1",
+				      "recv-written:stop:1", "recv-committed:stop:1",
+				      "resp-stepped:stop:1"};
+
+static void a_receive_is_counted_by_who_wrote_it_or_the_heir(void **state)
+{
+	for (size_t i = 0; i < sizeof(held_at) / sizeof(held_at[0]); i++) {
+		first_ends_before_its_heir(held_at[i], NULL, "resp-stolen:stop:1");
+		first_ends_before_its_heir(held_at[i], NULL, "resp-locked:stop:1");
+	}
+}
+
+static void a_dead_second_leaves_no_stores_to_the_first(void **state)
+{
+	for (size_t i = 0; i < sizeof(held_at) / sizeof(held_at[0]); i++)
+		first_ends_before_its_heir(held_at[i], "resp-stolen:kill:1", "resp-locked:stop:1");
 }
 
 /* ---- stopped, and its receiver is reset meanwhile */
@@ -571,6 +651,9 @@ int main(void)
 		cmocka_unit_test(stopped_beside_a_sibling),
 		cmocka_unit_test(a_late_intent_leaves_the_next_one),
 		cmocka_unit_test(two_stopped_at_every_step),
+		cmocka_unit_test(the_second_is_killed_at_every_step),
+		cmocka_unit_test(a_receive_is_counted_by_who_wrote_it_or_the_heir),
+		cmocka_unit_test(a_dead_second_leaves_no_stores_to_the_first),
 		cmocka_unit_test(commands_beside_one_stopped_at_every_step),
 		cmocka_unit_test(the_psn_is_stored_later),
 		cmocka_unit_test(reset_beside_one_stopped_at_every_step),

@@ -137,13 +137,14 @@ static void die_while_the_cq_is_locked(struct scene *x)
 {
 	struct seg *s = seg_of(x);
 	struct t_cq *cq = &x->b->cq;
+	struct cq_held h;
 
 	scene_go_on(x, SIGKILL);
 	seg_proc(s, x->e->board->key)->state = SEG_PROC_DEAD;
-	assert_int_equal(cq_lock(s, cq->hw, cq->cqn), 0);
+	assert_int_equal(cq_lock(s, cq->hw, cq->cqn, &h), 0);
 	eng_proc_died(s, x->e->board->key);
 	eng_run_due(s);
-	cq_unlock(s, cq->hw);
+	cq_unlock(s, &h);
 	for (int i = 0; i < 4; i++) {
 		t_now += 20000000;
 		eng_run_due(s);

@@ -115,16 +115,16 @@ static inline void z_keep(struct z_cq *z, const struct t_qp *q, uint32_t n, uint
 {
 	struct seg *s = &q->t->s;
 	uint32_t cqn = z->cq->cqn;
-	struct hw_cq *cq;
+	struct cq_held h;
 	struct eng_cqe c;
 
 	for (uint32_t i = 0; i < n; i++) {
 		t_cqe_init(&c, CQE_RESP_SEND, q, first + i);
 		LAYOUT_SET(cqe64, c.b, byte_cnt, i + 1);
-		assert_int_equal(cq_begin(s, cqn, &c, &cq), 0);
-		cq_may_wait();
-		assert_int_equal(cq_write(s, cq, cqn, &c), 0);
-		cq_commit(s, cq, cqn, false);
+		assert_int_equal(cq_begin(s, cqn, &c, &h), 0);
+		cq_may_wait(&h);
+		assert_int_equal(cq_write(s, &h, &c), 0);
+		cq_commit(s, &h, false);
 	}
 }
 

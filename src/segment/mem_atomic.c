@@ -11,24 +11,32 @@
 #include "segment/adopt.h"
 #include "segment/mem.h"
 #include "segment/near.h"
+#include "segment/qlock.h"
 #include "util/point.h"
 
 #include <errno.h>
 
-struct seg_lock *mem_word_lock(const struct seg *s, uint64_t va)
+struct seg_word *mem_word(const struct seg *s, uint64_t va)
 {
-	struct seg_word *w = seg_at(s, SEG_T_WORD, va / 8 % MEM_WORD_LOCKS);
-
-	return &w->lock;
+	return seg_at(s, SEG_T_WORD, va / 8 % MEM_WORD_LOCKS);
 }
 
-/* A caller's word: where it is, its lock (NULL: none), and the turn at which the lock is held. */
+/*
+ * Few locks serve all memory, so nobody waits for a stopped holder, but for the process that has
+ * the memory: its own instructions have no gate.
+ */
+static const struct qlock word_lock = {.lock = offsetof(struct seg_word, lock),
+				       .minds = GATE_MINDS_STATE | GATE_MINDS_POOL,
+
+				       .home = QLOCK_HOME_IDX};
+
+/* A caller's word: where it is, what has its lock (NULL: none), and the caller's hold. */
 struct word {
 	struct seg *s;
-	struct seg_lock *lock;
+	struct seg_word *at;
 	uint64_t va;
 	uint32_t size;
-	uint16_t turn;
+	struct qheld held;
 };
 
 /*
@@ -46,7 +54,7 @@ static int own(const struct word *w, uint64_t (*next)(uint64_t was, const void *
 	while (!r) {
 		seen = was;
 		then = next(was, arg);
-		if (w->lock && !seg_lock_has_turn(w->s, w->lock, w->turn))
+		if (w->at && !qlock_is_ours(w->s, &word_lock, w->at, &w->held))
 			return -ECANCELED;
 		r = mem_guarded_cas(p, w->size, &seen, then);
 		if (!r && seen == was)
@@ -66,7 +74,7 @@ static int in_device(struct word *w, uint64_t (*next)(uint64_t was, const void *
 {
 	int r;
 
-	w->lock = NULL;
+	w->at = NULL;
 	if (mem_gate && !gate_pass(mem_gate, GATE_BUSY))
 		return -ECANCELED;
 	POINT("word-shared");
@@ -125,7 +133,7 @@ static int foreign(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out)
 {
-	struct word w = {.s = s, .lock = mem_word_lock(s, va), .va = va, .size = size};
+	struct word w = {.s = s, .at = mem_word(s, va), .va = va, .size = size};
 	bool pool = adopt_in_pool(s, va, size);
 	int r;
 
@@ -133,7 +141,10 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 		return -EINVAL;
 	if (mem_is_self(s, m) && mem_in_segment(s, va, size) && !pool)
 		return in_device(&w, next, arg, out);
-	r = seg_lock_queue(s, w.lock, &w.turn);
+	r = seg_lock_queue(s, &w.at->lock, &w.held.turn);
+	if (r)
+		r = qlock_replace(s, &word_lock, w.at, pool ? adopt_owner(s, va) : m.slot, &w.held,
+				  r);
 	if (r < 0)
 		return r;
 	POINT("word-locked");
@@ -145,6 +156,6 @@ int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 		r = !mem_gate || gate_pass(mem_gate, GATE_OWN) ? own(&w, next, arg, out)
 							       : -ECANCELED;
 	POINT("word-done");
-	seg_unlock_turn(s, w.lock, w.turn);
+	qlock_unlock(s, &word_lock, w.at, &w.held);
 	return r;
 }

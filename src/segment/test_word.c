@@ -63,7 +63,7 @@ static void no_add_is_lost_when_a_word_is_taken_over(void **state)
 	w->stopped = &c;
 	assert_int_equal(waitpid(c.pid, &status, WUNTRACED), c.pid);
 	assert_true(WIFSTOPPED(status));
-	l = mem_word_lock(s, (uintptr_t)w->word);
+	l = &mem_word(s, (uintptr_t)w->word)->lock;
 	assert_true(seg_lock_holder(s, l, &holder, &slot));
 	assert_int_equal(slot, w->m.slot);
 	assert_true(seg_lock_steal(s, l, holder, &turn));

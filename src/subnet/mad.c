@@ -8,7 +8,7 @@
 
 #include <string.h>
 #include "hw/port.h"
-#include "segment/lock.h"
+#include "segment/qlock.h"
 #include "util/point.h"
 
 static const struct fab_mad_row *fab_mad_find(const struct fab_mad_row *r, uint64_t attr_id)
@@ -20,30 +20,24 @@ static const struct fab_mad_row *fab_mad_find(const struct fab_mad_row *r, uint6
 }
 
 /*
- * The holder is stopped. When it continues, its Set completes as if it had come later: each of its
- * stores is a complete value, and it does not release a lock that has passed to another thread.
+ * Holders are not cut off: a Set by one that is continued completes as if it had come later, as
+ * each of its stores is a complete value. So is what a dead one has left.
  */
-static bool fab_mad_take_over(struct seg *s, struct seg_lock *l, uint16_t *turn)
-{
-	uint32_t word, slot;
-
-	return seg_lock_holder(s, l, &word, &slot) && who_stopped(s, seg_lock_who(word)) &&
-	       seg_lock_steal(s, l, word, turn);
-}
+static const struct qlock fab_mad_lock = {.lock = offsetof(struct fab_node, lock),
+					  .minds = QLOCK_NO_GATES};
 
 static uint16_t fab_mad_set(const struct fab_mad_call *c,
 			    uint16_t (*fn)(const struct fab_mad_call *c))
 {
 	struct fab_node *n = fab_node(c->s, hw_port(c->s, c->port)->node);
-	uint16_t status, turn;
+	struct qheld held;
+	uint16_t status;
 
-	/* A holder that died has left complete values. */
-	if (seg_lock_if_runs_turn(c->s, &n->lock, &turn) < 0 &&
-	    !fab_mad_take_over(c->s, &n->lock, &turn))
+	if (qlock_ctrl(c->s, &fab_mad_lock, n, 0, &held, SEG_LOCK_CTRL_NS) < 0)
 		return MAD_STATUS_BUSY;
 	status = fn(c);
 	POINT("node-set");
-	seg_unlock_turn(c->s, &n->lock, turn);
+	qlock_unlock(c->s, &fab_mad_lock, n, &held);
 	return status;
 }
 

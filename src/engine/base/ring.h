@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The threads that work on send queues (ring.c), and taking a lock over from a stopped one
- * (steal.c).
+ * The threads that work on send queues (ring.c), and how one notes that it holds a lock that can
+ * be taken over.
  */
 #ifndef SOFTHCA_ENGINE_RING_H
 #define SOFTHCA_ENGINE_RING_H
 
 #include "engine/base/base.h"
 #include "segment/proc.h"
+#include "segment/qlock.h"
 #include "util/tls.h"
 
 /*
@@ -31,13 +32,6 @@ static inline void running_count(struct seg_ring *e)
 	uint64_t n = atomic_load_explicit(&e->rung, memory_order_relaxed);
 
 	atomic_store_explicit(&e->rung, n + 1, memory_order_relaxed);
-}
-
-/* Returns this thread's entry (NULL: none); *n: 1 + the entry's index. */
-static inline struct seg_ring *running_mine(uint32_t *n)
-{
-	*n = running_last.index + 1;
-	return running_last.used;
 }
 
 /* A WQE begins, which uses no key yet, or keys that are not noted. */
@@ -68,44 +62,22 @@ static inline void running_uses_key(uint32_t key)
 }
 
 /*
- * steal.c. steal_note(): the holder of a lock that can be taken over notes itself beside the lock.
- * *gate: the gate of its copies; NULL: it has none, and steal() leaves it the lock. False: the lock
- * was taken over before. A holder with a gate calls seg_lock_has_turn() after it has read what the
- * lock guards. steal(): takes the lock over from a stopped process that is not slot `owner`. `qpn`:
- * the QP whose responder the lock guards; SEG_NONE: it is another lock.
+ * The holder of a lock notes itself beside it. h->gate: the gate of its copies; NULL: it has none,
+ * and keeps the lock if the kind of lock minds anything. False: the lock was taken over before. A
+ * holder with a gate calls qlock_is_ours() after it has read what the lock guards.
  */
-#define STEAL_TURN 24
-#define STEAL_SLOT 8
-#define STEAL_ENTRY 0xffu
-#define STEAL_NOTE(turn, slot, n) \
-	((uint32_t)(turn) << STEAL_TURN | ((slot)&0xffff) << STEAL_SLOT | (n))
-static inline bool steal_note(struct seg *s, struct seg_lock *l, _Atomic uint32_t *ring,
-			      uint16_t turn, struct seg_gate **gate)
+static inline bool qlock_note(struct seg *s, const struct qlock *is, void *o, struct qheld *h)
 {
-	uint32_t n;
-	struct seg_ring *e = running_mine(&n);
+	struct seg_ring *e = running_last.used;
 
-	*gate = e ? &e->gate : NULL;
-	atomic_store_explicit(ring, STEAL_NOTE(turn, s->self, e ? n : 0), memory_order_relaxed);
+	h->gate = e ? &e->gate : NULL;
+	atomic_store_explicit(qlock_noted(is, o),
+			      QLOCK_NOTE(h->turn, s->self, e ? running_last.index + 1 : 0),
+			      memory_order_relaxed);
 	/*
 	 * Without a gate only seg_lock_keep() stops a process that read the note before this store.
 	 */
-	return e || seg_lock_keep(s, l, turn);
+	return e || seg_lock_keep(s, qlock_lock(is, o), h->turn);
 }
-
-/* Call before the lock is released, so that the next holder is not mistaken for this one. */
-static inline void steal_unnote(_Atomic uint32_t *ring)
-{
-	atomic_store_explicit(ring, 0, memory_order_relaxed);
-}
-bool steal(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring, uint32_t owner,
-	   uint32_t qpn, uint16_t *turn);
-
-/*
- * As steal(), from any stopped process: holders of such a lock only read through a gate, or need no
- * revocation.
- */
-bool steal_from_reader(struct seg *s, struct seg_lock *l, const _Atomic uint32_t *ring,
-		       uint16_t *turn);
 
 #endif

@@ -30,10 +30,7 @@ bool resp_note(struct hw_qp *qp, uint32_t wqe, uint32_t srqn)
 
 void resp_unnote(struct hw_qp *qp)
 {
-	uint64_t was = resp_load(RESP_NOTE(qp));
-
-	while (!resp_swap(RESP_NOTE(qp), &was, was >> 32 << 32))
-		was = resp_load(RESP_NOTE(qp));
+	__atomic_fetch_and(RESP_NOTE(qp), ~(uint64_t)UINT32_MAX, __ATOMIC_SEQ_CST);
 }
 
 bool resp_set_ahead(struct hw_qp *qp, uint32_t first, uint32_t n)
@@ -73,12 +70,6 @@ void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at)
 	resp_intend(qp, RESP_WRITES, cqn, at);
 }
 
-void resp_written(struct hw_qp *qp)
-{
-	resp_intend(qp, RESP_WRITTEN, RESP_INTENT_CQN(resp_held.intent),
-		    resp_in_hand(resp_held.note, resp_held.ci));
-}
-
 bool resp_writes(const struct hw_qp *qp)
 {
 	uint32_t state = RESP_INTENT_STATE(resp_load(&qp->rx_intent));
@@ -103,6 +94,13 @@ void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *
 		  (was & ~(uint64_t)UINT32_MAX) | RESP_WRITTEN << 24 | (index & RESP_INTENT_VALUE));
 }
 
+void resp_written(struct seg *s, struct hw_qp *qp, uint32_t cqn, uint32_t at, const uint8_t *cqe)
+{
+	resp_intend(qp, RESP_WRITTEN, cqn, resp_in_hand(resp_held.note, resp_held.ci));
+	if (__builtin_expect(!resp_is_ours(qp), 0))
+		resp_mark_written(s, cqn, at, cqe);
+}
+
 void resp_done(struct hw_qp *qp)
 {
 	if (resp_held.ci != (uint32_t)resp_held.pos)
@@ -112,43 +110,37 @@ void resp_done(struct hw_qp *qp)
 
 bool resp_busy(const struct hw_qp *qp)
 {
-	uint32_t n;
-	struct seg_ring *e = running_mine(&n);
-
-	if (!e)
-		return true;
-	if (!gate_pass(&e->gate, GATE_STATE))
+	if (resp_held.q.gate && !gate_pass(resp_held.q.gate, GATE_STATE))
 		return false;
-	if (resp_is_ours(qp))
+	if (!resp_held.q.gate || resp_is_ours(qp))
 		return true;
-	gate_state_end(&e->gate);
+	resp_busy_end();
 	return false;
 }
 
 void resp_busy_end(void)
 {
-	uint32_t n;
-	struct seg_ring *e = running_mine(&n);
-
-	if (e)
-		gate_state_end(&e->gate);
+	if (resp_held.q.gate)
+		gate_state_end(resp_held.q.gate);
 }
 
+/* Its bits are the highest. */
 static void new_tag(uint64_t *w, uint64_t tag)
 {
-	uint64_t was = resp_load(w);
-
-	while (!resp_swap(w, &was, was + tag))
-		was = resp_load(w);
+	__atomic_fetch_add(w, tag, __ATOMIC_SEQ_CST);
 }
 
-void resp_change_tags(struct hw_qp *qp)
+void resp_change_tags(void *o)
 {
+	struct hw_qp *qp = o;
+
+	POINT("resp-stolen");
 	new_tag(RESP_POS(qp), RESP_TURN);
 	new_tag(RESP_NOTE(qp), TAG24);
 	new_tag(RESP_PSN(qp), TAG24);
 	new_tag(RESP_AHEAD(qp), TAG16);
 	new_tag(RESP_INTENT(qp), TAG24);
+	POINT("resp-taken-over");
 }
 
 void resp_reset(struct hw_qp *qp)

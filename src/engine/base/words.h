@@ -9,6 +9,7 @@
 #define SOFTHCA_ENGINE_WORDS_H
 
 #include "hw/qp.h"
+#include "segment/qlock.h"
 #include "util/tls.h"
 
 /*
@@ -42,9 +43,9 @@ enum resp_state { RESP_IDLE, RESP_WRITES, RESP_WRITTEN, RESP_REPAIR };
  * The responder that this thread has locked, and its words as this thread last saw or stored them.
  */
 extern TLS_IE struct resp_words {
+	struct qheld q;
 	uint64_t pos, note, ahead, psn, intent;
-	uint32_t ci;   /* receives consumed; the next turn stores it */
-	uint16_t lock; /* its turn */
+	uint32_t ci; /* receives consumed; the next turn stores it */
 } resp_held;
 
 static inline uint64_t resp_load(const uint64_t *w)
@@ -150,23 +151,24 @@ static inline void resp_intend_nothing(struct hw_qp *qp)
 }
 /*
  * resp_intent(): notes that the CQE of the receive in hand will be written at index `at` of the CQ,
- * until resp_done() or resp_unlock(). resp_written(): notes that it is written. _writes: for any
- * QP: is one of the two noted?
+ * until resp_done() or resp_unlock(). resp_written(): notes, with the CQ's lock, that it is
+ * written; if the responder's lock was taken over, for the heir. _writes: for any QP: is one of the
+ * two noted?
  */
 void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at);
-void resp_written(struct hw_qp *qp);
+void resp_written(struct seg *s, struct hw_qp *qp, uint32_t cqn, uint32_t at, const uint8_t *cqe);
 bool resp_writes(const struct hw_qp *qp);
 void resp_done(struct hw_qp *qp);
 /*
- * For the CQ's holder, which has found a CQE at index `at` that the last holder has written: notes
- * the same for that one, if the CQE completes its receive in hand.
+ * For the CQ's holder, which has found a CQE at index `at` that the last holder has written, or has
+ * lost the responder: notes the same for that one, if the CQE completes its receive in hand.
  */
 void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *cqe);
 /* After true the lock is not taken over until _end(); false: it already was. */
 bool resp_busy(const struct hw_qp *qp);
 void resp_busy_end(void);
 /* The lock was taken over from a stopped holder, whose later stores then have no effect. */
-void resp_change_tags(struct hw_qp *qp);
+void resp_change_tags(void *o);
 /* If the caller cannot lock the responder anew, its unlock has no effect. */
 static inline void resp_forget(void)
 {

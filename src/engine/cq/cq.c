@@ -12,7 +12,6 @@
 #include "hw/flags.h"
 #include "segment/near.h"
 #include "util/point.h"
-#include "util/tls.h"
 
 #include <errno.h>
 
@@ -24,33 +23,32 @@ void cqe_set_error(struct eng_cqe *c, enum eng_why why)
 	c->why = why;
 }
 
-/* The CQ that this thread has locked with cq_lock(). */
-static TLS_IE struct {
-	uint32_t pi; /* where its CQE goes */
-	uint16_t turn;
-	bool kept, more; /* compression: the CQE waits in the adapter; more CQEs follow */
-	struct seg_gate *gate;
-} held;
+static const struct qlock cq_qlock;
 
-void cq_unlock(struct seg *s, struct hw_cq *cq)
+void cq_unlock(struct seg *s, const struct cq_held *h)
 {
-	steal_unnote(&cq->ring);
-	seg_unlock_turn(s, &cq->lock, held.turn);
+	qlock_unlock(s, &cq_qlock, h->cq, &h->q);
+}
+
+static bool cq_is_ours(const struct seg *s, const struct cq_held *h)
+{
+	return qlock_is_ours(s, &cq_qlock, h->cq, &h->q);
 }
 
 /*
  * Puts the CQ in error. False: the lock was taken over from this thread; the CQ is the new
  * holder's.
  */
-static bool cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
+static bool cq_fail(struct seg *s, const struct cq_held *h, uint32_t why)
 {
+	struct hw_cq *cq = h->cq;
 	uint32_t was = atomic_load(&cq->state), now;
 
 	/*
 	 * `was` was read before this check, so the swap below fails if the lock is taken over
 	 * later.
 	 */
-	if (!seg_lock_has_turn(s, &cq->lock, held.turn))
+	if (!cq_is_ours(s, h))
 		return false;
 	if (hw_cq_error(cq))
 		return true;
@@ -59,9 +57,9 @@ static bool cq_fail(struct seg *s, struct hw_cq *cq, uint32_t cqn, uint32_t why)
 	if (!atomic_compare_exchange_strong(&cq->state, &was,
 					    now | HW_CQ_ST_OWES | HW_CQ_ST_OWES_DEVX))
 		return false;
-	cause_cq(s, cq, cqn, why);
+	cause_cq(s, cq, h->cqn, why);
 	POINT("cq-failed");
-	event_pay(s, SEG_T_CQ, cqn, false);
+	event_pay(s, SEG_T_CQ, h->cqn, false);
 	return true;
 }
 
@@ -125,13 +123,14 @@ static int cq_repair(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 }
 
 /* Stores whether the CQ is still to be repaired, unless the lock was taken over. */
-static void cq_set_repair(struct seg *s, struct hw_cq *cq, bool is_due)
+static void cq_set_repair(struct seg *s, const struct cq_held *h, bool is_due)
 {
+	struct hw_cq *cq = h->cq;
 	uint32_t was = atomic_load(&cq->state), to;
 
 	do {
 		to = is_due ? was | HW_CQ_ST_REPAIR : was & ~(uint32_t)HW_CQ_ST_REPAIR;
-		if (!seg_lock_has_turn(s, &cq->lock, held.turn))
+		if (!cq_is_ours(s, h))
 			return;
 	} while (to != was && !atomic_compare_exchange_weak(&cq->state, &was, to));
 }
@@ -145,78 +144,71 @@ static bool cq_is_broken(const struct hw_cq *cq)
  * Under the lock: repairs. The next CQE goes to the entry that may have the last holder's, so if
  * that cannot be read (its process moves pages), nobody has the CQ: -ETIMEDOUT, without the lock.
  */
-static __attribute__((noinline)) int cq_mend(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+static __attribute__((noinline)) int cq_mend(struct seg *s, const struct cq_held *h)
 {
-	int rc = cq_repair(s, cq, cqn);
+	int rc = cq_repair(s, h->cq, h->cqn);
 
-	cq_set_repair(s, cq, rc);
+	cq_set_repair(s, h, rc);
 	if (!rc)
 		return 0;
-	cq_unlock(s, cq);
-	park_rouse(s, cq->dbr_mem.slot);
+	cq_unlock(s, h);
+	park_rouse(s, h->cq->dbr_mem.slot);
 	return rc;
-}
-
-static bool cq_take_over(struct seg *s, struct hw_cq *cq)
-{
-	uint32_t was = atomic_load(&cq->state);
-
-	if (!steal(s, &cq->lock, &cq->ring, cq->mem.slot, SEG_NONE, &held.turn))
-		return false;
-	POINT("cq-stolen");
-	/* Keep the error state; its number belongs to the error's event. */
-	while (!(was / HW_CQ_ST_ERR & 3) &&
-	       !atomic_compare_exchange_weak(&cq->state, &was, was + HW_CQ_ST_SEQ))
-		;
-	return true;
 }
 
 /*
  * The stopped holder writes CQEs through its gate. Once the gate is shut, its CQE is there or never
  * will be, and the new holder counts it (cq_count()), so that the old one finds nothing left to do.
  */
-static int cq_locked(struct seg *s, struct hw_cq *cq, uint32_t cqn, int rc)
+static void cq_retag(void *o)
 {
-	if (rc < 0)
-		return rc;
+	struct hw_cq *cq = o;
+	uint32_t was = atomic_load(&cq->state);
+
+	POINT("cq-stolen");
+	/* Keep the error state; its number belongs to the error's event. */
+	while (!(was / HW_CQ_ST_ERR & 3) &&
+	       !atomic_compare_exchange_weak(&cq->state, &was, was + HW_CQ_ST_SEQ))
+		;
+}
+
+static inline __attribute__((always_inline)) int cq_locked(struct seg *s, void *o, uint32_t cqn,
+							   struct qheld *q, int how)
+{
+	struct cq_held *h = (struct cq_held *)q;
+
+	h->cq = o;
+	h->cqn = cqn;
 	POINT("cq-taken");
-	return __builtin_expect(rc == SEG_LOCK_INHERITED || cq_is_broken(cq), 0)
-		       ? cq_mend(s, cq, cqn)
-		       : 0;
+	return __builtin_expect(how || cq_is_broken(h->cq), 0) ? cq_mend(s, h) : 0;
 }
 
-int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn)
-{
-	int rc = seg_lock_queue(s, &cq->lock, &held.turn);
+static const struct qlock cq_qlock = {
+	.lock = offsetof(struct hw_cq, lock),
+	.note = offsetof(struct hw_cq, ring),
+	.minds = GATE_MINDS_STATE | GATE_MINDS_POOL,
+	.home = offsetof(struct hw_cq, mem),
+	.retag = cq_retag,
+	.begin = cq_locked,
+};
 
-	if (rc == -ETIMEDOUT && cq_take_over(s, cq))
-		rc = SEG_LOCK_INHERITED;
-	return cq_locked(s, cq, cqn, rc);
+int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn, struct cq_held *h)
+{
+	return qlock_queue(s, &cq_qlock, cq, cqn, &h->q);
 }
 
-/* For commands: others wait for the adapter meanwhile, so a stopped holder does not delay them. */
-static int cq_lock_ctrl(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+/* Its CQEs pass the noted gate. False: the lock was taken over from this thread. */
+static inline __attribute__((always_inline)) bool cq_note_holder(struct seg *s, struct cq_held *h)
 {
-	uint64_t end = clock_now_ns() + SEG_LOCK_CTRL_NS;
-	int rc;
-
-	do {
-		rc = seg_lock_if_runs_turn(s, &cq->lock, &held.turn);
-		if (rc == -ETIMEDOUT && cq_take_over(s, cq))
-			rc = SEG_LOCK_INHERITED;
-		rc = cq_locked(s, cq, cqn, rc);
-	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
-	return rc;
+	return qlock_note(s, &cq_qlock, h->cq, &h->q) && cq_is_ours(s, h);
 }
 
 void cq_adopt(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 {
-	int rc = cq_is_broken(cq) || seg_lock_orphaned(s, &cq->lock)
-			 ? seg_trylock_turn(s, &cq->lock, &held.turn)
-			 : -EBUSY;
+	struct cq_held h;
 
-	if (!cq_locked(s, cq, cqn, rc))
-		cq_unlock(s, cq);
+	if (!qlock_adopt(s, &cq_qlock, cq, cqn, &h.q, cq_is_broken(cq)))
+		cq_unlock(s, &h);
 	cq_flush(s, cqn);
 }
 
@@ -231,84 +223,73 @@ static bool nobody_home(int rc)
 
 /* Is there room for one more? The consumer's record is looked at only when it seems not. 0,
  * -EOVERFLOW, or nobody_home(). */
-static int cq_room(struct seg *s, struct hw_cq *cq)
+static int cq_room(struct seg *s, const struct cq_held *h)
 {
+	struct hw_cq *cq = h->cq;
 	uint32_t size = 1u << cq->log_size, ci;
 	int rc;
 
-	if (((held.pi - cq->ci_cached) & CQ_COUNTER) < size || cq->oi)
+	if (((h->pi - cq->ci_cached) & CQ_COUNTER) < size || cq->oi)
 		return 0;
 	rc = mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &ci);
 	if (rc)
 		return nobody_home(rc) ? rc : -EOVERFLOW;
 	cq->ci_cached = ci & CQ_COUNTER;
-	return ((held.pi - cq->ci_cached) & CQ_COUNTER) < size ? 0 : -EOVERFLOW;
+	return ((h->pi - cq->ci_cached) & CQ_COUNTER) < size ? 0 : -EOVERFLOW;
 }
 
-uint32_t cq_index(void)
-{
-	return held.pi;
-}
-
-int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out)
+int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct cq_held *h)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
 	int rc;
 
 	if (!cq)
 		return -EOVERFLOW;
-	rc = cq_lock(s, cq, cqn);
+	rc = cq_lock(s, cq, cqn, h);
 	if (rc)
 		return rc;
-	held.pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
-	held.kept = held.more = false;
+	h->pi = atomic_load_explicit(&cq->pi, memory_order_relaxed);
+	h->kept = h->more = false;
 	if (__builtin_expect(cq->zip, 0))
-		held.pi = zip_end(s, cq);
-	if (__builtin_expect(!steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate) ||
-				     !seg_lock_has_turn(s, &cq->lock, held.turn),
-			     0))
+		h->pi = zip_end(s, cq);
+	if (__builtin_expect(!cq_note_holder(s, h), 0))
 		return -ETIMEDOUT;
 	POINT("cq-locked");
-	rc = hw_cq_error(cq) ? -EOVERFLOW : cq_room(s, cq);
+	rc = hw_cq_error(cq) ? -EOVERFLOW : cq_room(s, h);
 	if (!rc && fault_waits(s, HW_AT_CQE) && cq_overruns(s, cq, cqn))
 		rc = -EOVERFLOW;
 	if (!rc) {
-		LAYOUT_SET(cqe64, c->b, owner, held.pi >> cq->log_size & 1);
-		*out = cq;
+		LAYOUT_SET(cqe64, c->b, owner, h->pi >> cq->log_size & 1);
 		return 0;
 	}
-	if (rc == -EOVERFLOW && !cq_fail(s, cq, cqn, HW_CQ_ERR_OVERRUN))
+	if (rc == -EOVERFLOW && !cq_fail(s, h, HW_CQ_ERR_OVERRUN))
 		rc = -ETIMEDOUT;
-	cq_unlock(s, cq);
+	cq_unlock(s, h);
 	return rc;
 }
 
-static struct seg_gate *gate_of(const struct seg *s, const struct hw_cq *cq)
+static struct seg_gate *gate_of(const struct seg *s, const struct cq_held *h)
 {
-	return mem_is_self(s, cq->mem) ? NULL : held.gate;
+	return mem_is_self(s, h->cq->mem) ? NULL : h->q.gate;
 }
 
 /* Write what waits. True: an event was noted. */
-static bool cq_write_waiting(struct seg *s, struct hw_cq *cq, uint32_t cqn, int *rc)
+static bool cq_write_waiting(struct seg *s, const struct cq_held *h, int *rc)
 {
+	struct hw_cq *cq = h->cq;
 	bool noted = false;
 	struct zip_next x;
 
 	for (*rc = 0; !*rc && zip_next(s, cq, &x);) {
-		*rc = zip_write(s, cq, &x, gate_of(s, cq));
+		*rc = zip_write(s, cq, &x, gate_of(s, h));
 		POINT("zip-written");
 		if (x.n > 1)
-			TRACE(LOG_CQE, "CQ 0x%x: session of %u CQEs at %u", cqn, x.n,
+			TRACE(LOG_CQE, "CQ 0x%x: session of %u CQEs at %u", h->cqn, x.n,
 			      x.at & CQ_COUNTER);
 		if (!*rc)
 			noted |= cq_count(s, cq, x.at, x.n, x.solicited);
 	}
 	return noted;
-}
-
-void cq_may_wait(void)
-{
-	held.more = true;
 }
 
 /*
@@ -322,26 +303,27 @@ static bool is_awaited(const struct hw_cq *cq, const struct eng_cqe *c)
 	return arm & HW_CQ_ANY || (arm & HW_CQ_SOLICITED && LAYOUT_GET(cqe64, c->b, se));
 }
 
-/* 0: continue as without compression, or held.kept; else a mem_* error. */
-static int cq_compress(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c)
+/* 0: continue as without compression, or h->kept; else a mem_* error. */
+static int cq_compress(struct seg *s, struct cq_held *h, const struct eng_cqe *c)
 {
+	struct hw_cq *cq = h->cq;
 	int rc = 0;
 
-	held.kept = false;
+	h->kept = false;
 	/*
 	 * If this writes the waiting CQEs, cq_commit() raises their event, or the device thread
 	 * after a failure.
 	 */
 	if (zip_waiting(s, cq) && (zip_full(s, cq) || !zip_fits(s, cq, c)) &&
-	    cq_write_waiting(s, cq, cqn, &rc))
+	    cq_write_waiting(s, h, &rc))
 		park_rouse(s, cq->dbr_mem.slot);
 	if (is_awaited(cq, c))
-		held.more = false;
-	if (rc || !zip_fits(s, cq, c) || !(held.more || zip_waiting(s, cq)))
+		h->more = false;
+	if (rc || !zip_fits(s, cq, c) || !(h->more || zip_waiting(s, cq)))
 		return rc;
-	rc = zip_keep(s, cq, c, gate_of(s, cq));
+	rc = zip_keep(s, cq, c, gate_of(s, h));
 	POINT("zip-kept");
-	held.kept = !rc;
+	h->kept = !rc;
 	return rc;
 }
 
@@ -378,10 +360,11 @@ void *cqe_data(struct eng_cqe *c, uint32_t format)
 	return memset(c->data, 0, sizeof(c->data));
 }
 
-int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c)
+int cq_write(struct seg *s, struct cq_held *h, const struct eng_cqe *c)
 {
+	struct hw_cq *cq = h->cq;
 	uint32_t front = LAYOUT_GET(cqe64, c->b, format) == CQE_FORMAT_DATA_64 ? CQE_DATA_MAX : 0;
-	uint64_t va = cq_slot_at(cq, held.pi);
+	uint64_t va = cq_slot_at(cq, h->pi);
 	uint8_t *near = near_slot(s, cq, va);
 	uint8_t *front_near = near && front ? near_slot(s, cq, va - front) : near;
 	int rc;
@@ -397,33 +380,34 @@ int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe
 	if (cq->cqe_bytes < 64 + front)
 		return -EAGAIN;
 	if (__builtin_expect(cq->zip, 0)) {
-		rc = cq_compress(s, cq, cqn, c);
-		if (rc || held.kept)
+		rc = cq_compress(s, h, c);
+		if (rc || h->kept)
 			return rc;
 	}
-	if (near && front_near && held.gate) {
+	if (near && front_near && h->q.gate) {
 		POINT("near-store");
-		rc = front ? near_store(held.gate, front_near, c->data) : 0;
+		rc = front ? near_store(h->q.gate, front_near, c->data) : 0;
 		if (!rc)
-			rc = near_store(held.gate, near, c->b);
+			rc = near_store(h->q.gate, near, c->b);
 		POINT("near-stored");
 		return rc;
 	}
-	mem_gate = gate_of(s, cq);
+	mem_gate = gate_of(s, h);
 	rc = mem_writev(s, cq->mem, &to, 1, from, 2);
 	mem_gate = NULL;
 	return rc;
 }
 
 /* Write what waits if nothing similar follows. */
-static bool cq_end_kept(struct seg *s, struct hw_cq *cq, uint32_t cqn)
+static bool cq_end_kept(struct seg *s, const struct cq_held *h)
 {
+	struct hw_cq *cq = h->cq;
 	bool noted = false;
 	int rc;
 
-	if (held.more && !zip_full(s, cq))
+	if (h->more && !zip_full(s, cq))
 		return false;
-	noted = cq_write_waiting(s, cq, cqn, &rc);
+	noted = cq_write_waiting(s, h, &rc);
 	/*
 	 * Leave it to the device thread. -ECANCELED may also mean that the gate was shut because a
 	 * key ends.
@@ -431,48 +415,49 @@ static bool cq_end_kept(struct seg *s, struct hw_cq *cq, uint32_t cqn)
 	if (nobody_home(rc) || rc == -ECANCELED)
 		park_rouse(s, cq->dbr_mem.slot);
 	else if (rc)
-		cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER);
+		cq_fail(s, h, HW_CQ_ERR_BUFFER);
 	return noted;
 }
 
-void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited)
+void cq_commit(struct seg *s, const struct cq_held *h, bool solicited)
 {
+	struct hw_cq *cq = h->cq;
 	bool owes = atomic_load_explicit(&cq->armed, memory_order_relaxed) & HW_CQ_OWES;
 	bool noted;
 
-	if (__builtin_expect(held.kept, 0)) {
-		zip_count(s, cq, held.pi);
+	if (__builtin_expect(h->kept, 0)) {
+		zip_count(s, cq, h->pi);
 		POINT("zip-counted");
-		noted = cq_end_kept(s, cq, cqn);
+		noted = cq_end_kept(s, h);
 	} else {
-		noted = cq_count(s, cq, held.pi, 1, solicited);
+		noted = cq_count(s, cq, h->pi, 1, solicited);
 	}
 
 	POINT("cq-unlock");
-	cq_unlock(s, cq);
+	cq_unlock(s, h);
 	POINT("cq-unlocked");
 	/* `owes`: another thread has not raised its event yet, and may be stopped. */
 	if (__builtin_expect(noted || owes, 0))
-		cq_pay_event(s, cqn, false);
+		cq_pay_event(s, h->cqn, false);
 }
 
 /* `rq`: the QP whose receive it completes, or NULL. */
 static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited,
 			struct hw_qp *rq)
 {
-	struct hw_cq *cq;
-	int rc = cq_begin(s, cqn, c, &cq);
+	struct cq_held h;
+	int rc = cq_begin(s, cqn, c, &h);
 
 	if (rc)
 		return rc;
 	if (rq)
-		resp_intent(rq, cqn, held.pi);
-	rc = cq_write(s, cq, cqn, c);
+		resp_intent(rq, cqn, h.pi);
+	rc = cq_write(s, &h, c);
 	if (rc) {
 		if (rc != -ECANCELED && rc != -EAGAIN && !nobody_home(rc) &&
-		    !cq_fail(s, cq, cqn, HW_CQ_ERR_BUFFER))
+		    !cq_fail(s, &h, HW_CQ_ERR_BUFFER))
 			rc = -ECANCELED;
-		cq_unlock(s, cq);
+		cq_unlock(s, &h);
 		if (rq)
 			resp_done(rq);
 		if (rc ==
@@ -481,8 +466,8 @@ static int cq_push_held(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool sol
 		return nobody_home(rc) || rc == -EAGAIN ? rc : -EOVERFLOW;
 	}
 	if (rq)
-		resp_written(rq);
-	cq_commit(s, cq, cqn, solicited);
+		resp_written(s, rq, cqn, h.pi, c->b);
+	cq_commit(s, &h, solicited);
 	if (TRACE_ON(LOG_CQE) && c->why)
 		eng_trace_error_cqe(s, cqn, c);
 	return 0;
@@ -496,29 +481,22 @@ bool cq_waits(const struct seg *s, uint32_t cqn)
 	       zip_waiting(s, cq);
 }
 
-/* With the CQ's lock, and its holder noted: write what waits, and unlock. */
-static void cq_end_session(struct seg *s, struct hw_cq *cq, uint32_t cqn)
-{
-	held.more = false;
-	cq_end_kept(s, cq, cqn);
-	cq_unlock(s, cq);
-	cq_pay_event(s, cqn, false);
-}
-
 void cq_flush(struct seg *s, uint32_t cqn)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
+	struct cq_held h = {.more = false};
 
 	if (!cq_waits(s, cqn))
 		return;
 	/* If the lock cannot be used now, the device thread writes the waiting CQEs. */
-	if (cq_lock(s, cq, cqn) || !steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate) ||
-	    !seg_lock_has_turn(s, &cq->lock, held.turn)) {
+	if (cq_lock(s, cq, cqn, &h) || !cq_note_holder(s, &h)) {
 		park_rouse(s, cq->dbr_mem.slot);
 		return;
 	}
 	POINT("zip-flush");
-	cq_end_session(s, cq, cqn);
+	cq_end_kept(s, &h);
+	cq_unlock(s, &h);
+	cq_pay_event(s, cqn, false);
 }
 
 int cq_push(struct seg *s, uint32_t cqn, struct eng_cqe *c, bool solicited)
@@ -558,17 +536,18 @@ int eng_cq_created(struct seg *s, uint32_t cqn)
 int eng_cq_quiesce(struct seg *s, uint32_t cqn)
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
+	struct cq_held h;
 	int rc;
 
 	if (!cq)
 		return 0;
-	rc = cq_lock_ctrl(s, cq, cqn);
+	rc = qlock_ctrl(s, &cq_qlock, cq, cqn, &h.q, SEG_LOCK_CTRL_NS);
 	if (rc)
 		return rc;
 	atomic_store(&cq->armed, 0);
 	atomic_store(&cq->comp.evq, SEG_NONE);
 	atomic_store(&cq->async.evq, SEG_NONE);
-	cq_unlock(s, cq);
+	cq_unlock(s, &h);
 	return 0;
 }
 
@@ -577,21 +556,22 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 {
 	struct hw_cq *cq = hw_cq(s, cqn);
 	struct eng_cqe c = {{0}};
+	struct cq_held h = {.more = false};
 	uint32_t used;
 	int rc;
 
 	if (!cq)
 		return -EINVAL;
-	rc = cq_lock_ctrl(s, cq, cqn);
+	rc = qlock_ctrl(s, &cq_qlock, cq, cqn, &h.q, SEG_LOCK_CTRL_NS);
 	if (rc)
 		return rc;
 	/* Several words change: nobody may take over in between. */
-	if (!steal_note(s, &cq->lock, &cq->ring, held.turn, &held.gate))
+	if (!qlock_note(s, &cq_qlock, cq, &h.q))
 		return -ETIMEDOUT;
 	rc = mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &cq->ci_cached);
 	cq->ci_cached &= CQ_COUNTER;
 	if (cq->zip && !rc)
-		cq_write_waiting(s, cq, cqn, &rc);
+		cq_write_waiting(s, &h, &rc);
 	used = (cq->pi - cq->ci_cached) & CQ_COUNTER;
 	/* The resize notice needs an entry in the old buffer and an index in the new one. */
 	if (!rc && (used >= 1u << cq->log_size || used + 1 > 1u << log_size))
@@ -599,9 +579,9 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 	if (!rc) {
 		LAYOUT_SET(cqe64, c.b, opcode, CQE_RESIZE);
 		LAYOUT_SET(cqe64, c.b, owner, cq->pi >> cq->log_size & 1);
-		held.pi = cq->pi;
-		held.gate = NULL;
-		rc = cq_write(s, cq, cqn, &c);
+		h.pi = cq->pi;
+		h.q.gate = NULL;
+		rc = cq_write(s, &h, &c);
 	}
 	if (!rc) {
 		atomic_fetch_add(&cq->pi, 1);
@@ -610,7 +590,7 @@ int eng_cq_resize(struct seg *s, uint32_t cqn, struct mem_slot mem, uint64_t va,
 		cq->log_size = log_size;
 		cq->cqe_bytes = (uint16_t)cqe_bytes;
 	}
-	cq_unlock(s, cq);
+	cq_unlock(s, &h);
 	if (cq->zip)
 		cq_pay_event(s, cqn, false);
 	return rc;

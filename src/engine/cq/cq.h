@@ -8,17 +8,27 @@
 
 #include "engine/keys/keys.h"
 #include "hw/cq.h"
+#include "segment/qlock.h"
 
 void cqe_set_error(struct eng_cqe *c, enum eng_why why);
+/* A CQ that the caller has locked. */
+struct cq_held {
+	struct qheld q; /* the first */
+	struct hw_cq *cq;
+	uint32_t cqn;
+	uint32_t pi;     /* cq_begin(): where the CQE goes */
+	bool kept, more; /* compression: the CQE waits in the adapter; more CQEs follow */
+};
+
 /* Lock a CQ and count what a dead holder left; cq_unlock() unlocks. 0 or -ETIMEDOUT. */
-int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn);
+int cq_lock(struct seg *s, struct hw_cq *cq, uint32_t cqn, struct cq_held *h);
 
 /*
- * Lock the CQ for one CQE and set its owner bit. 0: *out, to be ended by cq_commit() or
- * cq_unlock(); -ETIMEDOUT the lock; a mem_* error; -ESRCH its process is gone; -EOVERFLOW full or
- * in error (raises the event).
+ * Lock the CQ for one CQE and set its owner bit. 0: to be ended by cq_commit() or cq_unlock();
+ * -ETIMEDOUT the lock; a mem_* error; -ESRCH its process is gone; -EOVERFLOW full or in error
+ * (raises the event).
  */
-int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct hw_cq **out);
+int cq_begin(struct seg *s, uint32_t cqn, struct eng_cqe *c, struct cq_held *h);
 static inline uint64_t cq_slot_at(const struct hw_cq *cq, uint32_t index)
 {
 	return cq->va + (uint64_t)(index & ((1u << cq->log_size) - 1)) * cq->cqe_bytes +
@@ -29,10 +39,12 @@ static inline uint64_t cq_slot(const struct hw_cq *cq)
 	return cq_slot_at(cq, atomic_load_explicit(&cq->pi, memory_order_relaxed));
 }
 
-/* The index of that CQE. */
-uint32_t cq_index(void);
 /* Compression: more receives follow, so the CQE may wait for them, until cq_flush(). */
-void cq_may_wait(void);
+static inline void cq_may_wait(struct cq_held *h)
+{
+	h->more = true;
+}
+
 /* Do CQEs wait in this CQ? Reads it without the lock. */
 bool cq_waits(const struct seg *s, uint32_t cqn);
 void cq_flush(struct seg *s, uint32_t cqn);
@@ -47,11 +59,11 @@ void *cqe_data(struct eng_cqe *c, uint32_t format);
  * -ECANCELED: the lock was taken over from this thread, and nothing is written. -EAGAIN: since
  * cq_data_format() the CQ was resized to CQEs without room for the payload.
  */
-int cq_write(struct seg *s, struct hw_cq *cq, uint32_t cqn, const struct eng_cqe *c);
+int cq_write(struct seg *s, struct cq_held *h, const struct eng_cqe *c);
 /* Will cq_write() store to adopted memory, as it looks now? */
 bool cq_is_near(struct seg *s, const struct hw_cq *cq);
-void cq_commit(struct seg *s, struct hw_cq *cq, uint32_t cqn, bool solicited);
-void cq_unlock(struct seg *s, struct hw_cq *cq);
+void cq_commit(struct seg *s, const struct cq_held *h, bool solicited);
+void cq_unlock(struct seg *s, const struct cq_held *h);
 /*
  * Raise the events that a CQ owes (hw_cq.armed), with or without its lock. `overtake`: see
  * evq_push_owed().

@@ -289,9 +289,10 @@ static bool arm_is_seen(const struct hw_cq *cq, uint32_t rec, const uint32_t *wo
 static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, const uint32_t *word)
 {
 	uint32_t rec, arm, was;
+	struct cq_held h;
 	bool noted;
 
-	if (cq_lock(s, cq, cqn)) {
+	if (cq_lock(s, cq, cqn, &h)) {
 		/* The doorbell record asks for an arm: the device thread will do it. */
 		TRACE(LOG_DOORBELL, "arm of CQ 0x%x: lock is held", cqn);
 		park_rouse(s, cq->dbr_mem.slot);
@@ -300,7 +301,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, const uint32_t
 	if (mem_read_be32(s, cq->dbr_mem, cq->dbr_va + 4, &rec))
 		rec = word ? *word : atomic_load_explicit(&cq->arm_seen, memory_order_relaxed);
 	if (arm_is_seen(cq, rec, word)) {
-		cq_unlock(s, cq);
+		cq_unlock(s, &h);
 		return;
 	}
 	cq->arm_ci = rec & CQ_COUNTER;
@@ -317,7 +318,7 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, const uint32_t
 	noted = note_news(s, cq, arm);
 	if (!noted && s->spurious && !(rec & CQ_ARM_ODD))
 		noted = cq_note(cq, arm, atomic_load(&cq->told));
-	cq_unlock(s, cq);
+	cq_unlock(s, &h);
 	if (noted)
 		cq_pay_event(s, cqn, false);
 	/*

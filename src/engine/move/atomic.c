@@ -7,7 +7,6 @@
  * 1); answers of 4 bytes are big-endian in any mode, as are the operands in a WQE.
  */
 #include "engine/move/move.h"
-#include "segment/adopt.h"
 
 #include <errno.h>
 
@@ -83,37 +82,6 @@ static uint64_t next_value(uint64_t was, const void *arg)
 	return (was & ~a->mask) | (a->operand & a->mask);
 }
 
-/*
- * Few locks serve all memory, so nobody waits for a stopped holder: its writes go through its gate.
- * Only an atomic instruction in the stopped process's own memory remains: whoever wants that memory
- * waits.
- */
-static bool word_take_over(struct eng_run *r)
-{
-	uint64_t va = r->remote.v[0].va;
-	struct seg_lock *l = mem_word_lock(r->s, va);
-	uint32_t owner = adopt_in_pool(r->s, va, r->atomic.size) ? adopt_owner(r->s, va)
-								 : r->remote.mem[0].slot;
-	const _Atomic uint32_t nobody_noted = 0;
-	uint16_t turn;
-
-	if (!steal(r->s, l, &nobody_noted, owner, SEG_NONE, &turn))
-		return false;
-	seg_unlock_turn(r->s, l, turn);
-	return true;
-}
-
-static int change_word(struct eng_run *r)
-{
-	int rc;
-
-	mem_gate = &r->ring->gate;
-	rc = mem_atomic(r->s, r->remote.mem[0], r->remote.v[0].va, r->atomic.size, next_value,
-			&r->atomic, &r->was);
-	mem_gate = NULL;
-	return rc;
-}
-
 int atomic_perform(struct eng_run *r)
 {
 	int rc;
@@ -126,9 +94,10 @@ int atomic_perform(struct eng_run *r)
 	}
 	if (__builtin_expect(r->remote.odp != 0, 0))
 		odp_page_in(r->s, &r->remote, r->atomic.size);
-	rc = change_word(r);
-	if (rc == -ETIMEDOUT && word_take_over(r))
-		rc = change_word(r);
+	mem_gate = &r->ring->gate;
+	rc = mem_atomic(r->s, r->remote.mem[0], r->remote.v[0].va, r->atomic.size, next_value,
+			&r->atomic, &r->was);
+	mem_gate = NULL;
 	if (!rc && r->atomic.size == 4)
 		r->was = __builtin_bswap32((uint32_t)r->was);
 	return rc;

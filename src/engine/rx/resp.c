@@ -45,9 +45,7 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 {
 	uint32_t stride = 1u << qp->rq_log_stride, size = 1u << qp->rq_log_size;
 	uint32_t at = ci & (size - 1), n = HW_RX_AHEAD >> qp->rq_log_stride, avail;
-	uint32_t own;
 	uint8_t dbr[8];
-	struct seg_ring *e = running_mine(&own);
 	int rc;
 
 	if (!n)
@@ -70,7 +68,7 @@ static int rq_fetch_ahead(struct seg *s, struct hw_qp *qp, uint8_t *wqe, uint32_
 		 * The copy goes to the segment, so it passes this thread's gate: it must not happen
 		 * after the lock was taken over.
 		 */
-		mem_gate = e ? &e->gate : NULL;
+		mem_gate = resp_held.q.gate;
 		rc = mem_readv(s, qp->mem, from, 2, to, 2);
 		mem_gate = NULL;
 	} else {
@@ -280,12 +278,12 @@ static bool can_merge(const struct eng_run *r, const struct hw_cq *cq)
  * Compression: lets this completion wait for the next ones if this run has more WQEs that follow
  * soon.
  */
-static void may_wait(const struct eng_run *r)
+static void may_wait(const struct eng_run *r, struct cq_held *h)
 {
 	uint32_t pi = atomic_load_explicit(&r->qp->sq_pi, memory_order_relaxed);
 
 	if ((pi - r->ci - r->nbb) & 0xffff && r->local.len <= ENG_MERGE_MAX)
-		cq_may_wait();
+		cq_may_wait(h);
 }
 
 static int copy_with_cqe(struct eng_run *r, const struct hw_cq *cq, struct eng_cqe *c)
@@ -364,6 +362,7 @@ static enum eng_out complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 	struct hw_cq *cq = hw_cq(r->s, r->to.cqn);
 	bool merge = may_merge && cq && can_merge(r, cq) && !cq_is_near(r->s, cq),
 	     solicited = LAYOUT_GET(cqe64, c->b, se);
+	struct cq_held h;
 	uint32_t ack = atomic_load_explicit(&qp->ack_seq, memory_order_acquire);
 	int rc;
 
@@ -375,27 +374,28 @@ static enum eng_out complete(struct eng_run *r, struct hw_qp *qp, uint32_t qpn,
 		return resp_copy_failed(r, rc);
 	ack_wait(r, qp, ack);
 	LAYOUT_SET(cqe64, c->b, srqn_uidx, r->to.uidx & 0xffffff);
-	rc = cq_begin(r->s, r->to.cqn, c, &cq);
+	rc = cq_begin(r->s, r->to.cqn, c, &h);
 	if (!rc) {
+		cq = h.cq;
 		if (__builtin_expect(cq->zip, 0))
-			may_wait(r);
-		resp_intent(qp, r->to.cqn, cq_index());
+			may_wait(r, &h);
+		resp_intent(qp, r->to.cqn, h.pi);
 		POINT("recv-intent");
 		ack_begin(r);
 		rc = merge && can_merge(r, cq) ? copy_with_cqe(r, cq, c)
 		     : merge                   ? -EAGAIN
-					       : cq_write(r->s, cq, r->to.cqn, c);
+					       : cq_write(r->s, &h, c);
 		POINT("recv-written");
 		if (!rc) {
-			resp_written(qp);
+			resp_written(r->s, qp, r->to.cqn, h.pi, c->b);
 			if (__builtin_expect(cq->zip, 0))
 				sq_note_waiting(r);
-			cq_commit(r->s, cq, r->to.cqn, solicited);
+			cq_commit(r->s, &h, solicited);
 			POINT("recv-committed");
 			receive_done(r, qp, qpn, rv);
 			return ENG_DONE;
 		}
-		cq_unlock(r->s, cq);
+		cq_unlock(r->s, &h);
 		resp_done(qp);
 		ack_end(r->qp);
 		if (rc == -EAGAIN) /* the CQ was resized before it was locked */

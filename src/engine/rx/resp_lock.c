@@ -3,11 +3,11 @@
  * Owns a responder's lock (hw_qp.rq_lock). Called by whoever executes a request, flushes or changes
  * a state.
  *
- * A waiter takes the lock over from a stopped sender: it shuts the gates through which that process
- * copies (gate.h), and finishes what was noted (resp_inherited()). The stopped thread stores only
+ * A stopped sender loses the lock to a waiter (qlock.h). What that one stores is a word, changed
  * by compare-and-swap, which fails later: rx_turn or a word's tag has changed. What cannot be noted
  * in one word (going to ERR, an event) is done at GATE_STATE and not taken over.
  */
+#include "engine/base/transport.h"
 #include "engine/rx/rx.h"
 #include "engine/rx/tm.h"
 #include "hw/cq.h"
@@ -23,11 +23,12 @@ static int was_written(struct seg *s, struct hw_qp *qp)
 {
 	uint32_t cqn = RESP_INTENT_CQN(resp_held.intent);
 	struct hw_cq *cq = hw_cq(s, cqn);
+	struct cq_held h;
 
 	if (RESP_INTENT_STATE(resp_held.intent) == RESP_WRITES && cq) {
-		if (cq_lock(s, cq, cqn))
+		if (cq_lock(s, cq, cqn, &h))
 			return -ETIMEDOUT;
-		cq_unlock(s, cq);
+		cq_unlock(s, &h);
 		resp_held.intent = resp_load(RESP_INTENT(qp));
 	}
 	return RESP_INTENT_STATE(resp_held.intent) == RESP_WRITTEN &&
@@ -76,21 +77,11 @@ static __attribute__((noinline)) void resp_catch_up(struct seg *s, struct hw_qp 
 		tm_second(s, qp, qpn);
 }
 
-/* Takes the lock over from a stopped holder, whose later stores then have no effect. */
-static bool take_over(struct seg *s, struct hw_qp *qp, uint32_t qpn)
-{
-	if (!steal(s, &qp->rq_lock, &qp->rx_ring, qp->mem.slot, qpn, &resp_held.lock))
-		return false;
-	POINT("resp-stolen");
-	resp_change_tags(qp);
-	POINT("resp-taken-over");
-	return true;
-}
+static const struct qlock resp_qlock;
 
 static void resp_drop_lock(struct seg *s, struct hw_qp *qp)
 {
-	steal_unnote(&qp->rx_ring);
-	seg_unlock_turn(s, &qp->rq_lock, resp_held.lock);
+	qlock_unlock(s, &resp_qlock, qp, &resp_held.q);
 	resp_forget();
 }
 
@@ -98,7 +89,7 @@ static void resp_drop_lock(struct seg *s, struct hw_qp *qp)
 static __attribute__((noinline)) void resp_give_up(struct seg *s, struct hw_qp *qp, bool inherited)
 {
 	if (inherited && !RESP_INTENT_STATE(resp_held.intent) &&
-	    seg_lock_has_turn(s, &qp->rq_lock, resp_held.lock))
+	    qlock_is_ours(s, &resp_qlock, qp, &resp_held.q))
 		resp_intend(qp, RESP_REPAIR, 0, 0);
 	POINT("resp-gives-up");
 	resp_drop_lock(s, qp);
@@ -106,65 +97,60 @@ static __attribute__((noinline)) void resp_give_up(struct seg *s, struct hw_qp *
 		park_rouse(s, qp->mem.slot);
 }
 
-/* The lock is taken; finish resp_lock() and return its result. */
-static inline __attribute__((always_inline)) int resp_begin(struct seg *s, struct hw_qp *qp,
-							    uint32_t qpn, bool inherited)
+/* `h` is resp_held.q. */
+static inline __attribute__((always_inline)) int resp_begin(struct seg *s, void *o, uint32_t qpn,
+							    struct qheld *h, int how)
 {
-	struct seg_gate *gate;
+	struct hw_qp *qp = o;
 	bool ours;
 
 	POINT("resp-taken");
-	ours = steal_note(s, &qp->rq_lock, &qp->rx_ring, resp_held.lock, &gate);
+	ours = qlock_note(s, &resp_qlock, qp, h);
 	resp_read(qp);
 	POINT("resp-locked");
 	/* Nothing has begun yet, so give up if the gate was shut or the lock was lost. */
-	if (__builtin_expect(!ours || !seg_lock_has_turn(s, &qp->rq_lock, resp_held.lock) ||
-				     (gate && gate_word(gate) & GATE_REVOKED),
+	if (__builtin_expect(!ours || !qlock_is_ours(s, &resp_qlock, qp, h) ||
+				     (h->gate && gate_word(h->gate) & GATE_REVOKED),
 			     0)) {
-		resp_give_up(s, qp, inherited);
+		resp_give_up(s, qp, how);
 		return -ECANCELED;
 	}
 	/* The lock is never released during a receive, except after a death. */
-	if (__builtin_expect(inherited || resp_is_pending(resp_held.intent, resp_held.note), 0))
-		resp_catch_up(s, qp, qpn, inherited);
-	return 0;
-}
-
-/* -ETIMEDOUT, without the lock, if an earlier message's work could not be done. */
-static int resp_begun(struct seg *s, struct hw_qp *qp, int rc)
-{
-	if (rc || __builtin_expect(!resp_is_pending(resp_held.intent, resp_held.note), 1))
-		return rc;
+	if (__builtin_expect(!how && !resp_is_pending(resp_held.intent, resp_held.note), 1))
+		return 0;
+	resp_catch_up(s, qp, qpn, how);
+	if (!resp_is_pending(resp_held.intent, resp_held.note))
+		return 0;
+	/* An earlier message's work cannot be done now. */
 	resp_unlock_pending(s, qp);
 	return -ETIMEDOUT;
 }
 
+static bool resp_works_for(struct seg *s, uint32_t sender, uint32_t qpn)
+{
+	const struct hw_qp *qp = hw_qp(s, sender);
+
+	return qp && qp_target(qp) == qpn;
+}
+
+static const struct qlock resp_qlock = {
+	.lock = offsetof(struct hw_qp, rq_lock),
+	.note = offsetof(struct hw_qp, rx_ring),
+	.minds = GATE_MINDS_STATE | GATE_MINDS_POOL,
+	.home = offsetof(struct hw_qp, mem),
+	.works_for = resp_works_for,
+	.retag = resp_change_tags,
+	.begin = resp_begin,
+};
+
 int resp_lock(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	int rc = seg_lock_queue(s, &qp->rq_lock, &resp_held.lock);
-
-	if (rc == -ETIMEDOUT && take_over(s, qp, qpn))
-		rc = SEG_LOCK_INHERITED;
-	if (rc < 0)
-		return rc;
-	return resp_begun(s, qp, resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED));
+	return qlock_queue(s, &resp_qlock, qp, qpn, &resp_held.q);
 }
 
 int resp_lock_ctrl(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint64_t ns)
 {
-	uint64_t end = clock_now_ns() + ns;
-	int rc;
-
-	do {
-		rc = ns < SEG_LOCK_CTRL_NS
-			     ? seg_lock_turn(s, &qp->rq_lock, ns, &resp_held.lock)
-			     : seg_lock_if_runs_turn(s, &qp->rq_lock, &resp_held.lock);
-		if (rc == -ETIMEDOUT && take_over(s, qp, qpn))
-			rc = SEG_LOCK_INHERITED;
-		if (rc >= 0)
-			rc = resp_begun(s, qp, resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED));
-	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
-	return rc;
+	return qlock_ctrl(s, &resp_qlock, qp, qpn, &resp_held.q, ns);
 }
 
 void resp_unlock_pending(struct seg *s, struct hw_qp *qp)
@@ -186,14 +172,12 @@ void resp_unlock(struct seg *s, struct hw_qp *qp)
 
 bool resp_adopt(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
-	int rc = -EBUSY;
+	bool due = resp_is_pending(resp_load(RESP_INTENT(qp)), resp_load(RESP_NOTE(qp)));
+	int rc = qlock_adopt(s, &resp_qlock, qp, qpn, &resp_held.q, due);
 
-	if (resp_is_pending(resp_load(RESP_INTENT(qp)), resp_load(RESP_NOTE(qp))) ||
-	    seg_lock_orphaned(s, &qp->rq_lock))
-		rc = seg_trylock_turn(s, &qp->rq_lock, &resp_held.lock);
-	if (rc >= 0 && !resp_begin(s, qp, qpn, rc == SEG_LOCK_INHERITED))
+	if (!rc)
 		resp_unlock_pending(s, qp);
 	/* A holder that runs finishes its receive, but it may leave a second CQE to others. */
 	return !(resp_load(RESP_NOTE(qp)) & TM_SECOND ||
-		 (rc >= 0 && RESP_INTENT_STATE(resp_load(RESP_INTENT(qp)))));
+		 (rc != -EBUSY && RESP_INTENT_STATE(resp_load(RESP_INTENT(qp)))));
 }

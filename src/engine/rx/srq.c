@@ -9,7 +9,6 @@
 #include "hw/qp.h"
 #include "hw/srq.h"
 #include "util/point.h"
-#include "util/tls.h"
 #include "wire/prm/rmp_srq.h"
 
 #include <errno.h>
@@ -21,7 +20,6 @@ static_assert(offsetof(struct hw_srq, head) % 8 == 0 &&
 
 #define POS_HEAD(pos) ((uint32_t)(pos)&0xffff)
 #define POS_TURN UINT64_C(0xffff0000)
-#define POS_TURN_1 UINT64_C(0x10000)
 #define POS_CONSUMED(pos) ((uint32_t)((pos) >> 32))
 
 static uint64_t srq_pos(const struct hw_srq *srq)
@@ -122,13 +120,6 @@ static void srq_see_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 	srq_check_limit(s, srq, srqn, lwm, posted);
 }
 
-/* Repair what a holder that died or was stopped may have left. */
-static void srq_resume_limit(struct seg *s, struct hw_srq *srq, uint32_t srqn)
-{
-	srq_see_limit(s, srq, srqn);
-	event_pay(s, SEG_T_SRQ, srqn, false);
-}
-
 /*
  * Is no WQE posted? Then the one at the head is still in hand from the last round. The doorbell
  * record as it was last read tells that: whoever takes a WQE has read of it there before.
@@ -163,147 +154,117 @@ static struct hw_qp *srq_taker(struct seg *s, const struct hw_srq *srq, uint32_t
 	return NULL;
 }
 
-/* A QP notes the WQE that it takes before the queue moves on. Move the queue on for a dead QP. */
-static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn)
+/* The hold of an SRQ's lock, and its words as last seen or stored. */
+struct srq_held {
+	struct qheld q; /* the first */
+	uint64_t kept;
+	uint64_t pos; /* after a take-over srq_move() from it fails */
+};
+
+/* A stopped holder can no longer move the queue. */
+static void srq_retag(void *o)
+{
+	struct hw_srq *srq = o;
+
+	POINT("srq-stolen");
+	__atomic_fetch_add(&srq->turn, 1, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * A QP notes the WQE that it takes before the queue moves on. Move the queue on for a dead QP; the
+ * thread of a stopped one will clear its note, so clear it.
+ */
+static void srq_repair(struct seg *s, struct hw_srq *srq, uint32_t srqn, int how)
 {
 	uint32_t mask = (1u << srq->log_size) - 1, to;
 	uint64_t pos = srq_pos(srq);
 	struct hw_qp *qp = srq_taker(s, srq, srqn);
 	uint8_t next[WQE_SEG];
-	int rc = 0;
+	int rc = how == QLOCK_STOLEN;
 
 	srq_drop_kept(srq);
 	to = POS_HEAD(pos) + 1;
-	if (qp) {
-		if (srq->wq_type == PRM_WQ_LINKED_LIST) {
-			rc = mem_read(s, srq->mem,
-				      srq->va + ((uint64_t)POS_HEAD(pos) << srq->log_stride), next,
-				      sizeof(next));
-			to = LAYOUT_GET32(wqe_srq_next, next, next_wqe_index);
-		}
-		if (!rc)
-			srq_move(srq, pos, to & mask, POS_CONSUMED(pos) + 1);
-		else
-			resp_unnote(qp);
+	if (qp && !rc && srq->wq_type == PRM_WQ_LINKED_LIST) {
+		rc = mem_read(s, srq->mem, srq->va + ((uint64_t)POS_HEAD(pos) << srq->log_stride),
+			      next, sizeof(next));
+		to = LAYOUT_GET32(wqe_srq_next, next, next_wqe_index);
 	}
-	srq_resume_limit(s, srq, srqn);
-}
-
-/* The turn at which this thread has locked an SRQ, and its `kept` as last seen or stored. */
-static TLS_IE struct {
-	uint64_t kept;
-	uint16_t turn;
-} held;
-
-/* Stores that `n` WQEs are kept. False: the lock was taken over from this thread. */
-static bool srq_keep(struct hw_srq *srq, uint32_t first, uint32_t n)
-{
-	uint64_t to = (held.kept & ~(KEPT_TAG - 1)) | (uint64_t)n << 32 | first;
-
-	if (!__atomic_compare_exchange_n(&srq->kept, &(uint64_t){held.kept}, to, false,
-					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-		return false;
-	held.kept = to;
-	return true;
-}
-
-/* Takes the lock over from a stopped holder, which can then no longer move the queue. */
-static bool srq_take_over(struct seg *s, struct hw_srq *srq, uint32_t srqn)
-{
-	struct hw_qp *qp;
-	uint64_t pos;
-
-	if (!steal_from_reader(s, &srq->lock, &srq->ring, &held.turn))
-		return false;
-	POINT("srq-stolen");
-	srq_drop_kept(srq);
-	pos = srq_pos(srq);
-	while (!__atomic_compare_exchange_n((uint64_t *)&srq->head, &pos,
-					    (pos & ~POS_TURN) | ((pos + POS_TURN_1) & POS_TURN),
-					    false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-		;
-	qp = srq_taker(s, srq, srqn);
-	if (qp)
+	if (qp && rc)
 		resp_unnote(qp);
-	srq_resume_limit(s, srq, srqn);
-	return true;
+	else if (qp)
+		srq_move(srq, pos, to & mask, POS_CONSUMED(pos) + 1);
+	srq_see_limit(s, srq, srqn);
+	event_pay(s, SEG_T_SRQ, srqn, false);
 }
 
-static void srq_unlock(struct seg *s, struct hw_srq *srq)
-{
-	steal_unnote(&srq->ring);
-	seg_unlock_turn(s, &srq->lock, held.turn);
-}
+static int srq_begin(struct seg *s, void *o, uint32_t srqn, struct qheld *q, int how);
 
-/* The lock is taken: repair if its holder died, and read *pos. */
-static int srq_begin(struct seg *s, struct hw_srq *srq, uint32_t srqn, int rc, uint64_t *pos)
+/* Holders only read, through a gate or into their own memory, so any stopped one loses the lock. */
+static const struct qlock srq_qlock = {
+	.lock = offsetof(struct hw_srq, lock),
+	.note = offsetof(struct hw_srq, ring),
+	.retag = srq_retag,
+	.begin = srq_begin,
+};
+
+static int srq_begin(struct seg *s, void *o, uint32_t srqn, struct qheld *q, int how)
 {
-	struct seg_gate *gate;
+	struct srq_held *h = (struct srq_held *)q;
+	struct hw_srq *srq = o;
 
 	POINT("srq-got");
-	if (rc == SEG_LOCK_INHERITED)
-		srq_repair(s, srq, srqn);
-	if (rc < 0)
-		return rc;
-	if (!steal_note(s, &srq->lock, &srq->ring, held.turn, &gate))
+	if (how)
+		srq_repair(s, srq, srqn, how);
+	if (!qlock_note(s, &srq_qlock, srq, q))
 		return -ETIMEDOUT;
-	*pos = srq_pos(srq);
-	held.kept = srq_kept(srq);
+	h->pos = srq_pos(srq);
+	h->kept = srq_kept(srq);
 	/* If the lock was lost meanwhile, these words may belong to the new holder. */
-	return seg_lock_has_turn(s, &srq->lock, held.turn) ? 0 : -ETIMEDOUT;
+	return qlock_is_ours(s, &srq_qlock, srq, q) ? 0 : -ETIMEDOUT;
 }
 
-/*
- * *pos: the queue's position while this thread has the lock; after a takeover srq_move() from it
- * fails.
- */
-static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t *pos)
+static void srq_unlock(struct seg *s, struct hw_srq *srq, const struct srq_held *h)
 {
-	int rc = seg_lock_queue(s, &srq->lock, &held.turn);
-
-	if (rc == -ETIMEDOUT && srq_take_over(s, srq, srqn))
-		rc = 0;
-	return srq_begin(s, srq, srqn, rc, pos);
+	qlock_unlock(s, &srq_qlock, srq, &h->q);
 }
 
-/* For commands: waits for a holder that runs, or that waits for a processor. */
-static int srq_lock_ctrl(struct seg *s, struct hw_srq *srq, uint32_t srqn, uint64_t *pos)
+static int srq_lock(struct seg *s, struct hw_srq *srq, uint32_t srqn, struct srq_held *h)
 {
-	uint64_t end = clock_now_ns() + SEG_LOCK_CTRL_NS;
-	int rc;
+	return qlock_queue(s, &srq_qlock, srq, srqn, &h->q);
+}
 
-	do {
-		rc = seg_lock_if_runs_turn(s, &srq->lock, &held.turn);
-		if (rc == -ETIMEDOUT && srq_take_over(s, srq, srqn))
-			rc = 0;
-		rc = srq_begin(s, srq, srqn, rc, pos);
-	} while (rc == -ETIMEDOUT && clock_now_ns() < end);
-	return rc;
+/* Stores that `n` WQEs are kept. False: the lock was taken over from this thread. */
+static bool srq_keep(struct hw_srq *srq, struct srq_held *h, uint32_t first, uint32_t n)
+{
+	uint64_t to = (h->kept & ~(KEPT_TAG - 1)) | (uint64_t)n << 32 | first;
+
+	if (!__atomic_compare_exchange_n(&srq->kept, &(uint64_t){h->kept}, to, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return false;
+	h->kept = to;
+	return true;
 }
 
 void srq_settle(struct seg *s, const struct hw_qp *qp)
 {
 	uint32_t srqn = qp->rx_srqn & 0xffffff;
 	struct hw_srq *srq = qp->rx_srq_wqe ? hw_srq(s, srqn) : NULL;
-	uint64_t pos;
+	struct srq_held h;
 
-	if (srq && !srq_lock(s, srq, srqn, &pos))
-		srq_unlock(s, srq);
+	if (srq && !srq_lock(s, srq, srqn, &h))
+		srq_unlock(s, srq, &h);
 }
 
 bool srq_adopt(struct seg *s, struct hw_srq *srq, uint32_t srqn)
 {
 	bool look = atomic_load(&srq->lwm) & HW_LWM_LOOK;
-	int rc = -EBUSY;
+	struct srq_held h;
 
-	if (look || seg_lock_orphaned(s, &srq->lock))
-		rc = seg_trylock_turn(s, &srq->lock, &held.turn);
-	if (rc == SEG_LOCK_INHERITED)
-		srq_repair(s, srq, srqn);
-	else if (!rc && look)
-		srq_see_limit(s, srq, srqn);
-	if (rc >= 0)
-		srq_unlock(s, srq);
+	if (!qlock_adopt(s, &srq_qlock, srq, srqn, &h.q, look)) {
+		if (look)
+			srq_see_limit(s, srq, srqn);
+		srq_unlock(s, srq, &h);
+	}
 	return !(atomic_load(&srq->lwm) & HW_LWM_LOOK);
 }
 
@@ -352,10 +313,10 @@ static uint32_t srq_in_turn(const struct hw_srq *srq, const uint8_t *wqe, uint32
  * As rq_fetch_ahead(): doorbell record and WQEs from the head on in one call. The last posted WQE
  * is not kept: a program may link it when it posts its successor.
  */
-static int srq_fetch_ahead(struct eng_run *r, struct hw_srq *srq, uint64_t pos, uint8_t *wqe,
+static int srq_fetch_ahead(struct eng_run *r, struct hw_srq *srq, struct srq_held *h, uint8_t *wqe,
 			   uint16_t *posted)
 {
-	uint32_t head = srq_head(srq, pos), size = 1u << srq->log_size;
+	uint32_t head = srq_head(srq, h->pos), size = 1u << srq->log_size;
 	uint32_t n = HW_RX_AHEAD >> srq->log_stride, bytes = HW_RX_AHEAD;
 	struct mem_vec from[2] = {mem_record(srq->dbr_va),
 				  {srq->va + ((uint64_t)head << srq->log_stride), 0}};
@@ -368,7 +329,7 @@ static int srq_fetch_ahead(struct eng_run *r, struct hw_srq *srq, uint64_t pos, 
 	if (n)
 		bytes = n << srq->log_stride;
 	from[1].len = to[1].iov_len = bytes;
-	if (!srq_keep(srq, 0, 0))
+	if (!srq_keep(srq, h, 0, 0))
 		return -ETIMEDOUT;
 	POINT("srq-ahead-none");
 	/*
@@ -381,27 +342,28 @@ static int srq_fetch_ahead(struct eng_run *r, struct hw_srq *srq, uint64_t pos, 
 	if (rc)
 		return rc;
 	srq->dbr_seen = mem_record_value(dbr, srq->dbr_va);
-	*posted = (uint16_t)(srq->dbr_seen - POS_CONSUMED(pos));
+	*posted = (uint16_t)(srq->dbr_seen - POS_CONSUMED(h->pos));
 	if (!*posted)
 		return -ENOENT;
 	if (n >= *posted)
 		n = *posted - 1u;
 	POINT("srq-ahead");
-	return srq_keep(srq, POS_CONSUMED(pos), srq_in_turn(srq, wqe, head, n)) ? 0 : -ETIMEDOUT;
+	return srq_keep(srq, h, POS_CONSUMED(h->pos), srq_in_turn(srq, wqe, head, n)) ? 0
+										      : -ETIMEDOUT;
 }
 
 /* Under the SRQ's lock, for a queue in another process: the WQE at the head, to r->rx. */
-static int srq_read_kept(struct eng_run *r, struct hw_srq *srq, uint64_t pos, uint32_t bytes,
+static int srq_read_kept(struct eng_run *r, struct hw_srq *srq, struct srq_held *h, uint32_t bytes,
 			 uint16_t *posted)
 {
 	struct hw_rq_ahead *ahead = seg_at(r->s, SEG_T_SRQAHEAD, r->to.srqn);
-	uint32_t at = POS_CONSUMED(pos) - KEPT_FIRST(held.kept);
+	uint32_t at = POS_CONSUMED(h->pos) - KEPT_FIRST(h->kept);
 	int rc;
 
-	if (at < KEPT_N(held.kept)) {
+	if (at < KEPT_N(h->kept)) {
 		rc = srq_posted(r->s, srq, posted);
 	} else {
-		rc = srq_fetch_ahead(r, srq, pos, ahead->wqe, posted);
+		rc = srq_fetch_ahead(r, srq, h, ahead->wqe, posted);
 		at = 0;
 	}
 	if (!rc && !*posted)
@@ -429,17 +391,17 @@ static int srq_read_wqe(struct eng_run *r, const struct hw_srq *srq, uint32_t id
  * The same in this process or in adopted memory, without a place for what is read ahead, or with
  * the doorbell record in yet another process.
  */
-static int srq_read_next(struct eng_run *r, struct hw_srq *srq, uint64_t pos, uint32_t bytes,
+static int srq_read_next(struct eng_run *r, struct hw_srq *srq, struct srq_held *h, uint32_t bytes,
 			 uint16_t *posted)
 {
 	int rc;
 
-	if (KEPT_N(held.kept)) /* indices wrap: no kept WQE may be skipped */
-		srq_keep(srq, 0, 0);
+	if (KEPT_N(h->kept)) /* indices wrap: no kept WQE may be skipped */
+		srq_keep(srq, h, 0, 0);
 	rc = srq_posted(r->s, srq, posted);
 	if (!rc && !*posted)
 		rc = -ENOENT;
-	return rc ? rc : srq_read_wqe(r, srq, srq_head(srq, pos), bytes);
+	return rc ? rc : srq_read_wqe(r, srq, srq_head(srq, h->pos), bytes);
 }
 
 /* Are WQEs read ahead? Not while they can be read without a system call. */
@@ -455,64 +417,65 @@ static int srq_take(struct eng_run *r, struct hw_srq *srq, struct hw_qp *qp, uin
 {
 	uint32_t lwm, seen = srq->dbr_seen;
 	uint16_t posted = 0;
-	uint64_t pos;
-	int rc = srq_lock(r->s, srq, r->to.srqn, &pos);
+	struct srq_held h;
+	int rc = srq_lock(r->s, srq, r->to.srqn, &h);
 
 	if (rc < 0)
 		return rc;
 	POINT("srq-locked");
 	lwm = atomic_load(&srq->lwm);
 	if (srq_reads_ahead(r, srq))
-		rc = srq_read_kept(r, srq, pos, bytes, &posted);
+		rc = srq_read_kept(r, srq, &h, bytes, &posted);
 	else
-		rc = srq_read_next(r, srq, pos, bytes, &posted);
+		rc = srq_read_next(r, srq, &h, bytes, &posted);
 	if (!rc)
-		rc = srq_note_taken(r, srq, qp, pos, lwm, posted);
-	srq_unlock(r->s, srq);
+		rc = srq_note_taken(r, srq, qp, h.pos, lwm, posted);
+	srq_unlock(r->s, srq, &h);
 	if (!rc && posted > 1 && seen != srq->dbr_seen)
 		ready_tell(srq);
 	return rc;
 }
 
 /* Called under the SRQ's lock: put WQE `idx` back as the next. False: the lock was taken over. */
-static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, uint64_t pos)
+static bool srq_put_back(struct seg *s, struct hw_srq *srq, uint32_t idx, struct srq_held *h)
 {
-	uint32_t before = POS_CONSUMED(pos) - 1, n;
-	struct seg_ring *e = running_mine(&n);
+	uint32_t before = POS_CONSUMED(h->pos) - 1;
 	uint8_t next[2];
 	int rc;
 
-	if (!srq_keep(srq, 0, 0))
+	if (!srq_keep(srq, h, 0, 0))
 		return false;
 	if (srq->wq_type ==
 	    PRM_WQ_CYCLIC) /* in a ring only the WQE that was taken last can go back */
 		return idx != (before & ((1u << srq->log_size) - 1)) ||
-		       srq_move(srq, pos, idx, before);
-	be16_store(next, (uint16_t)POS_HEAD(pos));
-	mem_gate = e ? &e->gate : NULL;
+		       srq_move(srq, h->pos, idx, before);
+	be16_store(next, (uint16_t)POS_HEAD(h->pos));
+	mem_gate = h->q.gate;
 	rc = mem_write(s, srq->mem, srq->va + ((uint64_t)idx << srq->log_stride) + 2, next, 2);
 	mem_gate = NULL;
 	POINT("srq-relinked");
-	return rc ? rc != -ECANCELED && rc != -ETIMEDOUT : srq_move(srq, pos, idx, before);
+	return rc ? rc != -ECANCELED && rc != -ETIMEDOUT : srq_move(srq, h->pos, idx, before);
 }
 
 #define RETURN_TRIES 3 /* attempts, each of which takes the lock anew */
 
 /* Gives a receive back to its SRQ. False: this QP still has it. */
-static bool srq_give_back(struct seg *s, struct hw_qp *qp,
-			  int (*lock)(struct seg *, struct hw_srq *, uint32_t, uint64_t *))
+static bool srq_give_back(struct seg *s, struct hw_qp *qp, bool command)
 {
 	uint32_t srqn = resp_noted_srqn(), idx = resp_noted() - 1;
 	struct hw_srq *srq = hw_srq(s, srqn);
 	bool back = !srq;
-	uint64_t pos;
+	struct srq_held h;
 
-	for (int i = 0; i < RETURN_TRIES && !back && !lock(s, srq, srqn, &pos); i++) {
-		back = srq_put_back(s, srq, idx, pos);
+	for (int i = 0; i < RETURN_TRIES && !back; i++) {
+		if (command ? qlock_ctrl(s, &srq_qlock, srq, srqn, &h.q, SEG_LOCK_CTRL_NS)
+			    : srq_lock(s, srq, srqn, &h))
+			break;
+		back = srq_put_back(s, srq, idx, &h);
 		/* Store this before other threads take the lock. */
 		if (back)
 			resp_note(qp, 0, srqn);
-		srq_unlock(s, srq);
+		srq_unlock(s, srq, &h);
 	}
 	if (!srq)
 		resp_note(qp, 0, srqn);
@@ -535,7 +498,7 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 	if (bytes > HW_RX_AHEAD)
 		bytes = HW_RX_AHEAD;
 	/* A receive of another SRQ, taken for a message that was never repeated: give it back. */
-	if (resp_noted() && resp_noted_srqn() != r->to.srqn && !srq_give_back(r->s, qp, srq_lock))
+	if (resp_noted() && resp_noted_srqn() != r->to.srqn && !srq_give_back(r->s, qp, false))
 		return -ETIMEDOUT;
 	if (resp_noted()) /* it was taken at an earlier attempt and not completed */
 		rc = mem_read(r->s, srq->mem,
@@ -556,12 +519,12 @@ int srq_fetch(struct eng_run *r, struct hw_qp *qp, struct eng_recv *rv)
 
 bool srq_return(struct seg *s, struct hw_qp *qp)
 {
-	return srq_give_back(s, qp, srq_lock);
+	return srq_give_back(s, qp, false);
 }
 
 void resp_return_srq(struct seg *s, struct hw_qp *qp)
 {
-	if (resp_noted() && !srq_give_back(s, qp, srq_lock_ctrl))
+	if (resp_noted() && !srq_give_back(s, qp, true))
 		resp_note(qp, 0, resp_noted_srqn());
 }
 
@@ -578,12 +541,12 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
 {
 	struct hw_srq *srq = hw_srq(s, srqn);
 	uint32_t was, now;
-	uint64_t pos;
+	struct srq_held h;
 	int rc;
 
 	if (!srq)
 		return -EINVAL;
-	rc = srq_lock_ctrl(s, srq, srqn, &pos);
+	rc = qlock_ctrl(s, &srq_qlock, srq, srqn, &h.q, SEG_LOCK_CTRL_NS);
 	if (rc)
 		return rc;
 	was = atomic_load(&srq->lwm);
@@ -591,6 +554,6 @@ int eng_srq_arm_limit(struct seg *s, uint32_t srqn, uint32_t lwm)
 		now = (was & ~(HW_LWM_LIMIT * UINT32_C(0xffff) | HW_LWM_LOOK)) | lwm * HW_LWM_LIMIT;
 	while (!atomic_compare_exchange_weak(&srq->lwm, &was, now));
 	srq_see_limit(s, srq, srqn);
-	srq_unlock(s, srq);
+	srq_unlock(s, srq, &h);
 	return 0;
 }
