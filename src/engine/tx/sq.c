@@ -5,6 +5,7 @@
  */
 #include "engine/path/cause.h"
 #include "engine/path/link.h"
+#include "check/check.h"
 #include "engine/tx/tx.h"
 #include "engine/keys/sig.h"
 #include "engine/rx/tm.h"
@@ -191,7 +192,7 @@ static bool retry(struct eng_run *r, enum eng_out out)
 {
 	struct hw_qp *qp = r->qp;
 	uint64_t now = eng_clock(), wait;
-	bool again = atomic_load(&qp->park) != HW_PARK_NO;
+	bool again = atomic_load(&qp->park) != HW_PARK_NO && atomic_load(&qp->park) != HW_PARK_LATE;
 
 	if (!again) {
 		qp->cur_wqe = r->ci;
@@ -263,6 +264,8 @@ static bool step(struct eng_run *r, uint32_t pi)
 	/* Waiting completions may wait for further messages, but not for other operations. */
 	if (__builtin_expect(r->waits != SEG_NONE, 0) && !eng_op(r->opcode)->cqe)
 		sq_flush_waiting(r);
+	if (CHECK_ON() && watch_step(r, pi))
+		return false;
 	out = fault_waits_of(r->s, 1u << HW_AT_WR | 1u << HW_AT_RECV) ? fault_execute(r, execute)
 								      : execute(r);
 	if (out == ENG_LATER)

@@ -55,6 +55,8 @@ enum eng_out ud_execute(struct eng_run *r);
 
 /* fault.c: instead of execute(), while rules wait for work requests. */
 enum eng_out fault_execute(struct eng_run *r, enum eng_out (*execute)(struct eng_run *r));
+/* watch.c: what check sees of a WQE that is to be executed; true: later. */
+bool watch_step(struct eng_run *r, uint32_t pi);
 /* early.c: before a WQE is executed, where answers are late (seg.unfenced). */
 void early_step(struct eng_run *r, uint32_t pi);
 /* Executes the WQEs up to the last doorbell. */
