@@ -77,10 +77,26 @@ extern const char *const check_level_words[CHECK_LEVEL_COUNT];
 	/* objects */                                                                              \
 	X(LEAK, "leak", NOTE, "an object is left at the end", "ibv_create_qp(3) and its like",     \
 	  "destroy it, and what it needs after it")                                                \
+	X(UNDONE, "destroyed-with-work", WARNING, "a queue pair ends while its work waits",        \
+	  "IBTA 1.4, 10.2.4.5; ibv_destroy_qp(3)", "wait for the completions, or go to ERR first") \
+	X(GONE, "used-after-destroy", ERROR, "a doorbell for a queue pair that does not exist",    \
+	  "ibv_destroy_qp(3)", "no post after ibv_destroy_qp()")                                   \
 	/* set-up */                                                                               \
 	X(UNREACHABLE, "unreachable", WARNING,                                                     \
 	  "a request has no answer, as it cannot reach the peer or the peer cannot take it",       \
 	  "IBTA 1.4, 9.7.6.1.3 (transport retry)", "see the reason")                               \
+	X(TIMEOUT_ZERO, "timeout-zero", WARNING, "timeout 0 is no time-out",                       \
+	  "IBTA 1.4, 9.7.6.1.3; ibv_modify_qp(3)", "timeout 14 to 18")                             \
+	X(TIMEOUT_LONG, "timeout-long", WARNING, "a failure is noticed after hours",               \
+	  "IBTA 1.4, 9.7.6.1.3; ibv_modify_qp(3)", "timeout 14 to 18, retry_cnt at most 7")        \
+	X(READS, "too-many-reads", ERROR,                                                          \
+	  "more READs and atomics may be outstanding than the other end keeps answers for",        \
+	  "IBTA 1.4, 9.7.5.1.4 and 11.2.5.2; ibv_modify_qp(3)",                                    \
+	  "max_rd_atomic of an end at most max_dest_rd_atomic of the other")                       \
+	X(CQ_SMALL, "cq-too-small", WARNING,                                                       \
+	  "a CQ has less entries than receives that can complete into it",                         \
+	  "IBTA 1.4, 11.2.8.1 and 11.6.3.1; ibv_create_cq(3)",                                     \
+	  "cqe >= the receives and signalled sends of all its queue pairs")                        \
 	X(PATH_MTU, "path-mtu", ERROR, "the two ends have different path MTUs",                    \
 	  "IBTA 1.4, 9.7.4.1.6", "the same path_mtu at both ends")
 #define CHECK_RULE_ID(id, name, level, what, source, hint) CHECK_R_##id,

@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <json-c/json.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli/symbols.h"
+#include "hw/told.h"
 #include "super/program.h"
 #include "util/cleanup.h"
 #include "util/suggest.h"
@@ -30,6 +32,7 @@ struct suppression {
 };
 
 struct check_reader {
+	pthread_mutex_t lock; /* the reader's thread and the one that runs the command */
 	struct symbols *symbols;
 	enum check_level shown;
 	struct json_object *all; /* the file of --json, or NULL */
@@ -248,8 +251,9 @@ static void print_report(const struct check_rule *rule, struct json_object *o, c
 
 	fprintf(stderr, "softhca: check: %s %s: %s\n", check_level_words[rule->level], rule->name,
 		text);
-	fprintf(stderr, "    process %d, thread %d\n", json_object_get_int(pid),
-		json_object_get_int(tid));
+	if (pid)
+		fprintf(stderr, "    process %d, thread %d\n", json_object_get_int(pid),
+			json_object_get_int(tid));
 	for (size_t k = 0; k < STACKS; k++)
 		print_stack(stack_rows[k].title, &stacks[k]);
 	fprintf(stderr, "    rule: %s (%s)\n    hint: %s\n", rule->what, rule->source, rule->hint);
@@ -294,9 +298,10 @@ static void keep_report(struct check_reader *c, const struct check_rule *rule,
 	json_object_array_add(c->all, json_object_get(o));
 }
 
+/* Under the lock. */
 static void take_report(struct check_reader *c, struct json_object *o)
 {
-	static struct stack stacks[STACKS]; /* one thread reads */
+	static struct stack stacks[STACKS]; /* too large for a stack */
 	const char *text = json_object_get_string(json_object_object_get(o, "text"));
 	const struct check_rule *rule =
 		rule_of(json_object_get_string(json_object_object_get(o, "what")));
@@ -327,11 +332,37 @@ void check_line(void *reader, const char *line)
 	struct check_reader *c = reader;
 	struct json_object *o = json_tokener_parse(line);
 
+	pthread_mutex_lock(&c->lock);
 	if (o)
 		take_report(c, o);
 	else
 		c->unread++;
+	pthread_mutex_unlock(&c->lock);
 	json_object_put(o);
+}
+
+void check_left(struct check_reader *c, const struct seg *s)
+{
+	const struct check_rule *rule = check_rule_at(CHECK_R_LEAK);
+
+	pthread_mutex_lock(&c->lock);
+	seg_for_each_live (s, SEG_T_HCA, i) {
+		const struct hw_told *e;
+		unsigned int at = 0;
+
+		while ((e = hw_told_next(hw_tolds(s, i), &at))) {
+			struct json_object *o;
+
+			if (e->kind != HW_TOLD_LEFT)
+				continue;
+			o = json_object_new_object();
+			json_object_object_add(o, "what", json_object_new_string(rule->name));
+			json_object_object_add(o, "text", json_object_new_string(e->text));
+			take_report(c, o);
+			json_object_put(o);
+		}
+	}
+	pthread_mutex_unlock(&c->lock);
 }
 
 /* ---- the command */
@@ -355,6 +386,7 @@ struct check_reader *check_begin(const struct cli_options *o)
 		prog_fail("check: out of memory");
 		return NULL;
 	}
+	pthread_mutex_init(&c->lock, NULL);
 	c->symbols = symbols_create();
 	c->shown = o->check.shown;
 	if (o->check.json_file)

@@ -12,6 +12,8 @@ struct check_reader;
 struct check_reader *check_begin(const struct cli_options *o);
 /* A line of the command's trace, in any thread, one at a time. */
 void check_line(void *reader, const char *line);
+/* What programs of a fabric that ends have left. */
+void check_left(struct check_reader *c, const struct seg *s);
 /*
  * The command has ended: says how much was found. The exit status that --fail-exit asks for; 0: the
  * command's own; PROG_FAILED after a message. Frees the reader.

@@ -314,6 +314,8 @@ static int run_private(struct cli_options *o)
 			after = use_of_sup(&sup);
 		if (o->trace && !(o->watch.options & LOG_COUNTED))
 			trace_left(&sup.seg);
+		if (o->check.reader)
+			check_left(o->check.reader, &sup.seg);
 		run.faults = sup_faults_show(&sup);
 	}
 	if (capture_end(&capture) && !r)

@@ -888,6 +888,9 @@ void cause_wrong_uar(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32
 	cause_put_qp(&t, s, qp, qpn);
 	at = t.n;
 	put_cause(&t, s, &c);
+	if (CHECK_ON())
+		check_say(CHECK_R_WRONG_UAR, &(struct check_about){.kind = "QP", .number = qpn},
+			  "%s", line);
 	cause_tell(s, qp, HW_TOLD_IGNORED, &t);
 	cause_line("ignored", "doorbell", "qpn", qpn, line + at);
 }
@@ -902,6 +905,9 @@ void cause_wrong_uar_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uin
 	cause_put(&t, "CQ 0x%x: ", cqn);
 	at = t.n;
 	put_cause(&t, s, &c);
+	if (CHECK_ON())
+		check_say(CHECK_R_WRONG_UAR, &(struct check_about){.kind = "CQ", .number = cqn},
+			  "%s", line);
 	hw_tell_words(s, cq->hca, HW_TOLD_IGNORED, line);
 	cause_line("ignored", "doorbell", "cqn", cqn, line + at);
 }

@@ -217,10 +217,12 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
 
 	cause_put_qp(&t, s, qp, qpn);
 	at = t.n;
-	if (waits)
+	if (waits) {
 		cause_put(&t, "ended while work request %u waited: %s", qp->cur_wqe,
 			  waits_for(park));
-	else if (refused && state == PRM_QP_STATE_INIT && !qp->no_sq) {
+		if (park != HW_PARK_LATE)
+			check_ended(CHECK_R_UNDONE, qpn, &t);
+	} else if (refused && state == PRM_QP_STATE_INIT && !qp->no_sq) {
 		qp->reset_from = 1 + PRM_QP_STATE_RTS; /* told, once */
 		cause_put(&t, "ended in state INIT, after ibv_modify_qp() was refused: it can "
 			      "receive from RTR on and send from RTS on; "

@@ -425,6 +425,9 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 
 	if (!qp) {
 		TRACE(LOG_DOORBELL, "doorbell of unknown QP 0x%x", qpn);
+		if (CHECK_ON())
+			check_say(CHECK_R_GONE, &(struct check_about){.kind = "QP", .number = qpn},
+				  "a doorbell for QP 0x%x, which does not exist", qpn);
 		return;
 	}
 	r.s = s;
