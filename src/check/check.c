@@ -7,6 +7,7 @@
 #include "util/fmt.h"
 #include "util/rec.h"
 #include "util/sys.h"
+#include "util/tls.h"
 
 #include <execinfo.h>
 #include <fcntl.h>
@@ -17,6 +18,9 @@
 #define SAID 1024u /* a power of 2; a program that breaks more rules has enough to do */
 
 static _Atomic uint64_t said[SAID];
+
+/* Of this thread: where the work request in hand was posted. */
+static TLS_IE struct check_stack posted;
 
 #pragma weak backtrace
 
@@ -36,6 +40,14 @@ void check_stack_take(struct check_stack *t)
 	t->n = 0;
 	for (int i = 1; i < n; i++) /* not this function */
 		t->at[t->n++] = (uint64_t)(uintptr_t)at[i];
+}
+
+void check_posted(const struct check_stack *t)
+{
+	if (t)
+		posted = *t;
+	else
+		posted.n = 0;
 }
 
 /* Is this the first report of its kind? */
@@ -175,13 +187,13 @@ void check_say(enum check_rule_id rule, const struct check_about *a, const char 
 		rec_s(&r, "object", a->kind);
 		rec_x(&r, "number", a->number);
 	}
-	if (r.json && !a->elsewhere) {
+	if (r.json && posted.n) {
+		put_stack(&r, "posted", &posted);
+	} else if (r.json && !a->elsewhere) {
 		check_stack_take(&here);
 		put_stack(&r, "here", &here);
 	}
-	if (r.json) {
-		put_stack(&r, "posted", a->posted);
+	if (r.json)
 		put_stack(&r, "made", a->made);
-	}
 	rec_end(&r);
 }

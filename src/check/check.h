@@ -27,14 +27,16 @@ void check_prepare(void);
 /* The calls that lead here, through signal frames, the innermost first. */
 void check_stack_take(struct check_stack *t);
 
+/* This thread goes on with a work request that was posted there; NULL: it is unknown where. */
+void check_posted(const struct check_stack *t);
+
 /* What a report is about. A member that is 0 or NULL is unknown. */
 struct check_about {
-	const char *kind;                 /* "QP", "CQ", ... */
-	uint32_t number;                  /* its number */
-	uint64_t key;                     /* reports of a rule that differ in it, or in `number` */
-	const struct check_stack *posted; /* where the work request was posted, if not here */
-	const struct check_stack *made;   /* where the object was made */
-	bool elsewhere;                   /* this thread is not the one that did it */
+	const char *kind;               /* "QP", "CQ", ... */
+	uint32_t number;                /* its number */
+	uint64_t key;                   /* reports of a rule that differ in it, or in `number` */
+	const struct check_stack *made; /* where the object was made */
+	bool elsewhere;                 /* this thread is not the one that did it */
 };
 
 /* Reports a broken rule, once for each `about`. The text is one sentence without its end. */

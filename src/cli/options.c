@@ -602,6 +602,7 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 		.fab = {.model = HW_CX6, .if_mtu = FAB_ETH_MTU},
 		.doorbell = doorbells[SHIM_CAN_TRAP ? 0 : 2].word,
 		.memlock = memlocks[0].word,
+		.check = {.shown = CHECK_WARNING, .fail_on = CHECK_ERROR},
 	};
 	options_describe(v, opts);
 	snprintf(usage, sizeof(usage), "%s", v->args);
@@ -613,7 +614,5 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 		       NULL, &p))
 		return p.helped ? -1 : PROG_FAILED;
 	o->fab.caps = *fw_caps(o->fab.model);
-	o->check.shown = CHECK_WARNING;
-	o->check.fail_on = CHECK_ERROR;
 	return check_args(v, o);
 }

@@ -220,16 +220,18 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
 	if (waits) {
 		cause_put(&t, "ended while work request %u waited: %s", qp->cur_wqe,
 			  waits_for(park));
-		if (park != HW_PARK_LATE)
-			check_ended(CHECK_R_UNDONE, qpn, &t);
+		check_ended(CHECK_R_UNDONE, qpn, &t);
 	} else if (refused && state == PRM_QP_STATE_INIT && !qp->no_sq) {
 		qp->reset_from = 1 + PRM_QP_STATE_RTS; /* told, once */
 		cause_put(&t, "ended in state INIT, after ibv_modify_qp() was refused: it can "
 			      "receive from RTR on and send from RTS on; "
 			      "before, ibv_post_send() of libmlx5 answers ENOMEM");
+		check_ended(CHECK_R_NOT_READY, qpn, &t);
 	} else if (state == PRM_QP_STATE_RTS && put_full(&t, s, qp, qpn))
 		check_ended(CHECK_R_SQ_FULL, qpn, &t);
-	else if (!put_never(&t, s, qp, qpn, state, is_freed))
+	else if (put_never(&t, s, qp, qpn, state, is_freed))
+		check_ended(CHECK_R_NOT_READY, qpn, &t);
+	else
 		return;
 	if (waits && park == HW_PARK_RNR)
 		cause_put_no_receive(&t, s, qp, qp_target(qp));

@@ -198,6 +198,8 @@ static bool retry(struct eng_run *r, enum eng_out out)
 		qp->cur_wqe = r->ci;
 		park_tries_begin(r->s, qp);
 		qp->rnr_left = qp->rnr_retry;
+		if (CHECK_ON())
+			watch_parks(r);
 	}
 	cause_parked(r, out == ENG_LOCKED ? HW_PARK_LOCK
 			: out == ENG_RNR  ? HW_PARK_RNR
@@ -460,6 +462,8 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 		if (atomic_load_explicit(&qp->flush_pending, memory_order_relaxed))
 			work |= atomic_exchange(&qp->flush_pending, 0);
 		on = !(work & HW_PEND_RING) || sq_look(&r);
+		if (CHECK_ON() && work & HW_PEND_RING)
+			watch_rung(&r);
 		work = HW_PEND_RUN;
 		on = run(&r) && on;
 		if (__builtin_expect(r.waits != SEG_NONE, 0))
@@ -469,6 +473,8 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 		/* WQEs that wait for memory are parked, and the device thread tries again. */
 		mem_fetch(s, SEG_LOCK_DATA_NS);
 		flush_receives(s, qp, qpn);
+		if (CHECK_ON())
+			check_posted(NULL);
 		/* Another thread found the lock taken meanwhile and has left its work here. */
 	} while (on && !(s->pace && eng_clock() < atomic_load(&qp->late_until)) &&
 		 atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_RUN | HW_PEND_FLUSH_SQ));

@@ -21,6 +21,7 @@
 
 #define WATCHES 512u
 #define READS 8u
+#define RUNG 16u
 #define FIRST_LATE 8u      /* so many requests of a queue are late, and then */
 #define EVERY_LATE 64u     /* each of so many */
 #define LATE_CPU_NS 100000 /* time of a processor that the poster uses meanwhile */
@@ -37,7 +38,15 @@ struct watch {
 	uint64_t sum, address; /* of its memory, when it was posted */
 	int tid;               /* who posted it */
 	uint64_t cpu, since;   /* when */
-	struct check_stack at; /* where */
+	bool hurry;            /* nothing waits any more */
+	uint32_t at_index;     /* 1 + the index of the WQE that `at` is of; 0: none */
+	struct check_stack at; /* where it was posted */
+	/* Doorbells that rang while a WQE was late: 1 + the index that they went up to; 0: none. */
+	struct {
+		uint32_t end;
+		struct check_stack at;
+	} rung[RUNG];
+	uint32_t nrung;
 	/* What was to be read last, in a ring: the memory, and the index of the WQE. */
 	struct {
 		uint32_t index;
@@ -165,7 +174,7 @@ static bool thread_sleeps(int tid)
 
 static bool is_too_soon(const struct watch *w)
 {
-	uint64_t cpu = thread_cpu_ns(w->tid);
+	uint64_t cpu = w->hurry ? 0 : thread_cpu_ns(w->tid);
 
 	return cpu && cpu - w->cpu < LATE_CPU_NS && clock_now_ns() - w->since < LATE_MAX_NS &&
 	       !thread_sleeps(w->tid);
@@ -183,6 +192,12 @@ static void wait_longer(struct eng_run *r)
 	park_qp(r->s, r->qp, HW_PARK_LATE, eng_clock() + LOOK_NS);
 }
 
+static void take_stack(const struct eng_run *r, struct watch *w)
+{
+	check_stack_take(&w->at);
+	w->at_index = 1 + r->ci;
+}
+
 /* The thread that posts it is this one. */
 static bool begin_late(struct eng_run *r, struct watch *w)
 {
@@ -192,7 +207,7 @@ static bool begin_late(struct eng_run *r, struct watch *w)
 	w->tid = (int)sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	w->cpu = thread_cpu_ns(w->tid);
 	w->since = clock_now_ns();
-	check_stack_take(&w->at);
+	take_stack(r, w);
 	w->late = 1 + r->ci;
 	wait_longer(r);
 	return true;
@@ -200,11 +215,7 @@ static bool begin_late(struct eng_run *r, struct watch *w)
 
 static void compare(struct eng_run *r, const struct watch *w, bool is_read)
 {
-	const struct check_about a = {.kind = "QP",
-				      .number = r->qpn,
-				      .key = w->address,
-				      .posted = &w->at,
-				      .elsewhere = true};
+	const struct check_about a = {.kind = "QP", .number = r->qpn, .key = w->address};
 	char line[CAUSE_TEXT];
 	struct cause_text t = {line, sizeof(line), 0};
 	uint64_t sum;
@@ -336,14 +347,95 @@ static bool step(struct eng_run *r, struct watch *w, uint32_t pi)
 	return true;
 }
 
+/* Where the WQE in hand was posted, if that is known. */
+static const struct check_stack *stack_of(const struct eng_run *r, const struct watch *w)
+{
+	const struct check_stack *found = NULL;
+	uint32_t least = 0x8000;
+
+	if (w->at_index == 1 + r->ci)
+		return &w->at;
+	for (uint32_t i = 0; i < RUNG; i++) {
+		uint32_t left = (w->rung[i].end - 1 - r->ci) & 0xffff;
+
+		if (!w->rung[i].end || !left || left >= least)
+			continue;
+		least = left;
+		found = &w->rung[i].at;
+	}
+	return found;
+}
+
+void watch_rung(struct eng_run *r)
+{
+	struct watch *w = watch_of(r);
+	uint32_t end = 1 + (atomic_load(&r->qp->sq_pi) & 0xffff);
+
+	if (!w)
+		return;
+	if (w->late && r->waits_ready) {
+		w->rung[w->nrung % RUNG].end = end;
+		check_stack_take(&w->rung[w->nrung++ % RUNG].at);
+	}
+	atomic_store(&w->busy, 0);
+}
+
 bool watch_step(struct eng_run *r, uint32_t pi)
 {
 	struct watch *w = watch_of(r);
 	bool late;
 
+	check_posted(NULL);
 	if (!w)
 		return false;
+	check_posted(stack_of(r, w));
 	late = step(r, w, pi);
 	atomic_store(&w->busy, 0);
 	return late;
+}
+
+void watch_parks(struct eng_run *r)
+{
+	struct watch *w = r->waits_ready ? watch_of(r) : NULL;
+
+	if (!w)
+		return;
+	if (w->at_index != 1 + r->ci)
+		take_stack(r, w);
+	atomic_store(&w->busy, 0);
+}
+
+/* The index of the WQE that is late; it is no longer. False: none is. */
+static bool hurry(const struct hw_qp *qp, uint32_t qpn, uint32_t *index)
+{
+	struct watch *w = &watches[qpn % WATCHES];
+	bool late;
+
+	if (atomic_exchange(&w->busy, 1))
+		return false;
+	late = w->qpn == qpn && w->gen == qp->gen && w->late;
+	if (late) {
+		*index = w->late - 1;
+		w->hurry = true;
+	}
+	atomic_store(&w->busy, 0);
+	return late;
+}
+
+void watch_finish(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
+{
+	const struct check_about a = {.kind = "QP", .number = qpn};
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	uint32_t index;
+
+	if (!hurry(qp, qpn, &index))
+		return;
+	if (is_freed) {
+		cause_put_qp(&t, s, qp, qpn);
+		cause_put(&t, "ended before work request %u was completed", index);
+		check_say(CHECK_R_UNDONE, &a, "%s", line);
+	}
+	atomic_store(&qp->park_deadline, 0);
+	sq_resume(s, qpn);
 }
