@@ -280,8 +280,8 @@ static int store_help(struct parse *p, const struct opt_row *row, const char *ar
 #define KIND(v) .store = store_kind, .value = (v)
 
 #define CLI_ALL ~0u
-#define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP | CLI_CHECK) /* commands that run a program \
-								   */
+/* commands that run a program */
+#define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP | CLI_CHECK)
 #define CLI_RUNS (CLI_COMMANDS | CLI_WORLDS)
 #define CLI_MAKERS (CLI_RUNS | CLI_UP)
 #define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK | CLI_IP | CLI_INJECT)
@@ -448,11 +448,11 @@ static const struct opt_row rows[] = {
 	 FLAG(check.on)},
 	{CLI_CHECK, "fail-exit", 0, "N", "exit status if something is reported (the command's own)",
 	 NUMBER(check.fail_exit, 1, 255)},
-	{CLI_CHECK, "fail-on", 0, "error|warning|note", "what --fail-exit counts (error)",
-	 VALUE(uint32_t, check.fail_on, levels)},
+	{CLI_CHECK, "fail-on", 0, "error|warning|note",
+	 "the level from which --fail-exit counts (error)", VALUE(uint32_t, check.fail_on, levels)},
 	{CLI_CHECK, "suppress", 0, "FILE", "do not report what FILE lists", TEXT(check.suppress)},
 	{CLI_CHECK, "json", 0, "FILE", "also write the reports as JSON", TEXT(check.json_file)},
-	{CLI_CHECK, "warn", 'W', "error|warning|note", "what is printed (warning)",
+	{CLI_CHECK, "warn", 'W', "error|warning|note", "print reports from this level on (warning)",
 	 VALUE(uint32_t, check.shown, levels)},
 	{CLI_RUN | CLI_TRACE, "pcap", 0, "FILE", "also capture the packets, into FILE",
 	 TEXT(capout)},

@@ -10,7 +10,8 @@ int main(void)
 	uint64_t sent = htobe64((uintptr_t)e.buf);
 
 	sent = is_right ? be64toh(sent) : sent;
-	post(IBV_WR_RDMA_WRITE, e.buf + 64, 8, e.mr->lkey, (void *)(uintptr_t)sent, e.mr->rkey); /* HERE */
+	post(IBV_WR_RDMA_WRITE, e.buf + 64, 8, e.mr->lkey, (void *)(uintptr_t)sent,
+	     e.mr->rkey); /* HERE */
 	done(&e.b);
 	return end();
 }

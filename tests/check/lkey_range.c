@@ -6,7 +6,8 @@ int main(void)
 {
 	begin();
 	receive(e.buf, sizeof(e.buf), e.mr->lkey);
-	post(IBV_WR_SEND, e.buf + 8, sizeof(e.buf) - (is_right ? 8 : 0), e.mr->lkey, NULL, 0); /* HERE */
+	post(IBV_WR_SEND, e.buf + 8, sizeof(e.buf) - (is_right ? 8 : 0), e.mr->lkey, NULL,
+	     0); /* HERE */
 	done(&e.b);
 	return end();
 }

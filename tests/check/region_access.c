@@ -5,8 +5,8 @@
 int main(void)
 {
 	begin();
-	struct ibv_mr *mr = ibv_reg_mr(e.pd, e.buf, 64,
-				       IBV_ACCESS_LOCAL_WRITE | (is_right ? IBV_ACCESS_REMOTE_WRITE : 0));
+	struct ibv_mr *mr = ibv_reg_mr(
+		e.pd, e.buf, 64, IBV_ACCESS_LOCAL_WRITE | (is_right ? IBV_ACCESS_REMOTE_WRITE : 0));
 
 	post(IBV_WR_RDMA_WRITE, e.buf + 64, 8, e.mr->lkey, e.buf, mr->rkey); /* HERE */
 	done(&e.b);

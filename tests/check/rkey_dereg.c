@@ -5,7 +5,8 @@
 int main(void)
 {
 	begin();
-	struct ibv_mr *mr = ibv_reg_mr(e.pd, e.buf, 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	struct ibv_mr *mr =
+		ibv_reg_mr(e.pd, e.buf, 64, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	uint32_t rkey = mr->rkey;
 
 	if (!is_right)

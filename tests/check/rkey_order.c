@@ -9,7 +9,8 @@ int main(void)
 	begin();
 	uint32_t sent = htonl(e.mr->rkey);
 
-	post(IBV_WR_RDMA_WRITE, e.buf + 64, 8, e.mr->lkey, e.buf, is_right ? ntohl(sent) : sent); /* HERE */
+	post(IBV_WR_RDMA_WRITE, e.buf + 64, 8, e.mr->lkey, e.buf,
+	     is_right ? ntohl(sent) : sent); /* HERE */
 	done(&e.b);
 	return end();
 }

@@ -5,7 +5,8 @@
 int main(void)
 {
 	begin();
-	post(IBV_WR_RDMA_WRITE, e.buf, 64, e.mr->lkey, e.buf + sizeof(e.buf) - (is_right ? 64 : 32), e.mr->rkey); /* HERE */
+	post(IBV_WR_RDMA_WRITE, e.buf, 64, e.mr->lkey, e.buf + sizeof(e.buf) - (is_right ? 64 : 32),
+	     e.mr->rkey); /* HERE */
 	done(&e.b);
 	return end();
 }

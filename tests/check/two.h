@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Programs that do something wrong with the two ends of tests/world/ends.h. Each is built twice, the
- * second time with RIGHT, which mends it. The line with the comment HERE is in the report.
+ * Programs that do something wrong with the two ends of tests/world/ends.h. Each is built twice,
+ * the second time with RIGHT, which mends it. The line with the comment HERE is in the report.
  */
 #ifndef TESTS_CHECK_TWO_H
 #define TESTS_CHECK_TWO_H
@@ -31,7 +31,8 @@ static inline void prepare(void)
 
 		s->end->gid_index = ends_good_gid(&e);
 		s->cqe = 16;
-		s->access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+		s->access =
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
 		s->init = (struct ibv_qp_init_attr){
 			.qp_type = IBV_QPT_RC, .cap = {8, 8, 1, 1, 0}, .sq_sig_all = 1};
 		s->rtr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
@@ -58,8 +59,9 @@ static inline void create(struct side *s)
 		t->cq = ibv_create_cq(e.context, (int)s->cqe, NULL, NULL, 0);
 	s->init.send_cq = s->init.recv_cq = t->cq;
 	t->qp = t->cq ? ibv_create_qp(e.pd, &s->init) : NULL;
-	if (!t->qp || ibv_modify_qp(t->qp, &attr,
-				    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+	if (!t->qp ||
+	    ibv_modify_qp(t->qp, &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
 		fails("a queue pair", 0);
 	if (ibv_query_port(e.context, (uint8_t)t->num, &t->port))
 		fails("ibv_query_port", 0);
@@ -82,8 +84,8 @@ static inline void to_rtr(struct side *s, const struct end *peer)
 		ah->grh.hop_limit = 64;
 	}
 	if (ibv_modify_qp(s->end->qp, &s->rtr,
-			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
 		fails("RTR", 0);
 }
 
