@@ -83,6 +83,8 @@ void fw_check_ready(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
 	const struct check_about a = {.kind = "QP", .number = qpn};
 	const struct hw_qp *peer;
 
+	if (qp->dest_qpn == qpn)
+		return; /* a queue of the driver's own, as for tag matching */
 	check_cq(s, qp);
 	if (hw_service(qp->st)->st != PRM_ST_RC)
 		return;

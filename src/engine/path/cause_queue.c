@@ -227,9 +227,10 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
 			      "receive from RTR on and send from RTS on; "
 			      "before, ibv_post_send() of libmlx5 answers ENOMEM");
 		check_ended(CHECK_R_NOT_READY, qpn, &t);
-	} else if (state == PRM_QP_STATE_RTS && put_full(&t, s, qp, qpn))
-		check_ended(CHECK_R_SQ_FULL, qpn, &t);
-	else if (put_never(&t, s, qp, qpn, state, is_freed))
+	} else if (state == PRM_QP_STATE_RTS && put_full(&t, s, qp, qpn)) {
+		if (qp->dest_qpn != qpn) /* a queue of the driver's own, as for tag matching */
+			check_ended(CHECK_R_SQ_FULL, qpn, &t);
+	} else if (put_never(&t, s, qp, qpn, state, is_freed))
 		check_ended(CHECK_R_NOT_READY, qpn, &t);
 	else
 		return;
