@@ -43,6 +43,7 @@ enum { /* bits of the commands, for the rows of the options that they accept */
        CLI_WORLD = 1 << 14,
        CLI_WORLDS = 1 << 15, /* world --all */
        CLI_INJECT = 1 << 16,
+       CLI_CHECK = 1 << 17,
 };
 
 enum { /* bits of cli_options.given: the subjects of the options that were given */
@@ -76,6 +77,15 @@ struct cli_watch {
 	uint32_t times;              /* top: pages, 0: any number */
 	uint32_t delay;              /* top: milliseconds between them, 0: not given */
 	const char *filter;          /* top: only rows with this text, or NULL */
+};
+
+struct check_reader;
+struct cli_check {
+	bool on;                     /* the command is checked */
+	struct check_reader *reader; /* made by cli_run() */
+	uint32_t shown, fail_on;     /* enum check_level */
+	uint32_t fail_exit;          /* exit status if something is found; 0: the command's own */
+	const char *suppress, *json_file; /* NULL: none */
 };
 
 /* An option as it was given, for another softhca that is started with it. */
@@ -117,8 +127,9 @@ struct cli_options {
 	uint32_t max_hosts;
 	bool hosts_given, counters;
 	struct cli_watch watch; /* options of trace and top */
-	const char *pair;       /* run: a server, a command of the shell; NULL: none */
-	const char *report;     /* run: a file for what is known of the command; NULL: none */
+	struct cli_check check;
+	const char *pair;   /* run: a server, a command of the shell; NULL: none */
+	const char *report; /* run: a file for what is known of the command; NULL: none */
 	/* world --all */
 	uint32_t jobs; /* 0: as many as there are processors */
 	const char *only, *json_file, *junit_file;
@@ -176,6 +187,7 @@ int cli_link(struct cli_options *o);
 int cli_ip(struct cli_options *o);
 int cli_pcap(struct cli_options *o);
 int cli_trace(struct cli_options *o);
+int cli_check(struct cli_options *o);
 int cli_top(struct cli_options *o);
 int cli_world(struct cli_options *o);
 int cli_worlds(struct cli_options *o);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "check/rows.h"
 #include "cli/hex.h"
 #include "cli/mistake.h"
 #include "cli/top.h"
@@ -39,6 +40,9 @@ static const struct word cryptos[] = {{"plaintext", HW_CRYPTO_PLAINTEXT},
 				      {NULL, 0}};
 static const struct word unused[] = {{"ok", true}, {"fail", false}, {NULL, 0}};
 static const struct word devices[] = {{"cx6", HW_CX6}, {"cx7", HW_CX7}, {NULL, 0}};
+
+static const struct word levels[] = {
+	{"error", CHECK_ERROR}, {"warning", CHECK_WARNING}, {"note", CHECK_NOTE}, {NULL, 0}};
 
 static const struct word trace_sorts[] = {
 	{"time", TRACE_SORT_TIME}, {"calls", TRACE_SORT_CALLS}, {"errors", TRACE_SORT_ERRORS},
@@ -296,7 +300,8 @@ static int store_help(struct parse *p, const struct opt_row *row, const char *ar
 #define KIND(v) .store = store_kind, .value = (v)
 
 #define CLI_ALL ~0u
-#define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP) /* commands that run a program */
+/* commands that run a program */
+#define CLI_COMMANDS (CLI_RUN | CLI_TRACE | CLI_PCAP | CLI_CHECK)
 #define CLI_RUNS (CLI_COMMANDS | CLI_WORLDS)
 #define CLI_MAKERS (CLI_RUNS | CLI_UP)
 #define CLI_USERS (CLI_COMMANDS | CLI_TOPO | CLI_CONSOLE | CLI_LINK | CLI_IP | CLI_INJECT)
@@ -399,16 +404,17 @@ static const struct opt_row rows[] = {
 	 TEXT(json_file)},
 	{CLI_WORLDS, "junit", 0, "FILE", "also write them as JUnit's XML", TEXT(junit_file)},
 	{CLI_WORLDS, "verbose", 'v', NULL, "show all that the commands print", FLAG(verbose)},
-	{CLI_RUN | CLI_WORLDS, "pair", 0, "SERVER",
+	{CLI_RUN | CLI_WORLDS | CLI_CHECK, "pair", 0, "SERVER",
 	 "start SERVER, a command of the shell, then the command on the second host, if there is "
 	 "one",
 	 TEXT(pair)},
-	{CLI_RUN, "report", 0, "FILE", "write how the command has ended, and why, as JSON",
-	 TEXT(report)},
+	{CLI_RUN | CLI_CHECK, "report", 0, "FILE",
+	 "write how the command has ended, and why, as JSON", TEXT(report)},
 	{CLI_TRACE | CLI_EXPLAIN | CLI_DECODE | CLI_STATUS | CLI_LIST | CLI_TOP | CLI_WORLD |
 		 CLI_INJECT,
 	 "json", 'j', NULL, "write JSON", FLAG(json)},
 	{CLI_EXPLAIN, "list", 0, NULL, "list all names that it knows", FLAG(list)},
+	{CLI_CHECK, "list", 0, NULL, "list the rules", FLAG(list)},
 	{CLI_DECODE, "in", 0, NULL, "decode the input of a command", KIND(HEX_INPUT)},
 	{CLI_DECODE, "out", 0, "COMMAND", "decode the output of this command", KIND(HEX_OUTPUT),
 	 .flags = OPTION_ARG_OPTIONAL},
@@ -461,6 +467,16 @@ static const struct opt_row rows[] = {
 	{CLI_TOP, "reverse", 'r', NULL, "reverse the order", FLAG(watch.reverse)},
 	{CLI_TOP, "filter", 'f', "TEXT", "only rows that contain TEXT", TEXT(watch.filter)},
 	{CLI_TOP, "all", 'a', NULL, "also ports that nobody has used", FLAG(all)},
+	{CLI_RUN, "check", 0, NULL, "report what the command does wrong, as `softhca check` does",
+	 FLAG(check.on)},
+	{CLI_CHECK, "fail-exit", 0, "N", "exit status if something is reported (the command's own)",
+	 NUMBER(check.fail_exit, 1, 255)},
+	{CLI_CHECK, "fail-on", 0, "error|warning|note",
+	 "the level from which --fail-exit counts (error)", VALUE(uint32_t, check.fail_on, levels)},
+	{CLI_CHECK, "suppress", 0, "FILE", "do not report what FILE lists", TEXT(check.suppress)},
+	{CLI_CHECK, "json", 0, "FILE", "also write the reports as JSON", TEXT(check.json_file)},
+	{CLI_CHECK, "warn", 'W', "error|warning|note", "print reports from this level on (warning)",
+	 VALUE(uint32_t, check.shown, levels)},
 	{CLI_RUN | CLI_TRACE, "pcap", 0, "FILE", "also capture the packets, into FILE",
 	 TEXT(capout)},
 	{CLI_ALL, "help", 'h', NULL, "this text", .store = store_help},
@@ -609,6 +625,7 @@ int options_parse(const struct cli_verb *v, int argc, char **argv, struct cli_op
 		.fab = {.model = HW_CX6, .if_mtu = FAB_ETH_MTU},
 		.doorbell = doorbells[SHIM_CAN_TRAP ? 0 : 2].word,
 		.memlock = memlocks[0].word,
+		.check = {.shown = CHECK_WARNING, .fail_on = CHECK_ERROR},
 	};
 	options_describe(v, opts);
 	snprintf(usage, sizeof(usage), "%s", v->args);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "cli/check.h"
 #include "cli/child.h"
 #include "cli/client.h"
 #include "cli/command.h"
@@ -187,7 +188,7 @@ static int conclude(const struct run *run, const struct child_state *st, struct 
 		    struct json_object *after)
 {
 	bool well = !run->timed_out && WIFEXITED(run->c.status) && !WEXITSTATUS(run->c.status);
-	int r = trace_end(run->o->watch.reader);
+	int r = trace_end(run->o->watch.reader), checked;
 	struct outcome out = {.status = run->c.status,
 			      .timed_out = run->timed_out,
 			      .pair = run->c.pair && run->timed_out ? &run->hung : run->c.pair,
@@ -203,8 +204,11 @@ static int conclude(const struct run *run, const struct child_state *st, struct 
 	if (run->o->summary || run->o->require_traffic)
 		r = use_end(run->o, well, before, after) ?: r;
 	r = inject_end(run->o, run->faults, well && !r) ?: r;
+	checked = check_end(run->o->check.reader, run->o);
 	if (run->timed_out)
 		return CLI_TIMED_OUT;
+	if (checked && !(WIFSIGNALED(run->c.status)))
+		return checked;
 	return well ? r : command_end_like(run->c.status, st);
 }
 
@@ -310,6 +314,8 @@ static int run_private(struct cli_options *o)
 			after = use_of_sup(&sup);
 		if (o->trace && !(o->watch.options & LOG_COUNTED))
 			trace_left(&sup.seg);
+		if (o->check.reader)
+			check_left(o->check.reader, &sup.seg);
 		run.faults = sup_faults_show(&sup);
 	}
 	if (capture_end(&capture) && !r)
@@ -472,7 +478,11 @@ int cli_run(struct cli_options *o)
 	if (joined && o->capout)
 		return pcap_around(o);
 	o->capture = o->capout != NULL;
-	r = o->trace ? trace_prepare(o, o->verb) : 0;
+	if (o->check.on && o->trace)
+		return prog_fail("%s: --check and --trace exclude each other", o->verb);
+	if (o->check.on && !(o->check.reader = check_begin(o)))
+		return PROG_FAILED;
+	r = o->trace || o->check.on ? trace_prepare(o, o->verb) : 0;
 	if (r)
 		return r;
 	return joined ? run_joined(o) : run_private(o);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cli/check.h"
 #include "cli/trace_read.h"
 #include "hw/told.h"
 #include "super/program.h"
@@ -79,6 +80,8 @@ static int open_reader(struct cli_options *o)
 	if (pipe2(p, O_CLOEXEC) < 0)
 		return prog_fail("%s: cannot make a pipe: %s", o->verb, strerror(errno));
 	o->watch.reader = trace_read(p[0], o);
+	if (o->watch.reader && o->check.reader)
+		trace_reader_each(o->watch.reader, check_line, o->check.reader);
 	fd = o->watch.reader ? high_copy(p[1]) : -1;
 	close(p[1]);
 	if (o->watch.reader && fd < 0)
@@ -89,7 +92,7 @@ static int open_reader(struct cli_options *o)
 /* Where the traced processes write. Returns the descriptor, or PROG_FAILED. */
 static int open_trace(struct cli_options *o, char path[PATH_MAX])
 {
-	bool reads = o->watch.options & LOG_COUNTED;
+	bool reads = o->watch.options & LOG_COUNTED || o->check.on;
 	int fd = reads ? open_reader(o) : open_output(o->output), r;
 
 	if (reads && fd == PROG_FAILED)
@@ -111,10 +114,13 @@ int trace_prepare(struct cli_options *o, const char *verb)
 		return PROG_FAILED;
 	snprintf(id, sizeof(id), "%d:%llu:%llu", fd, (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino);
-	trace_expr_topics(&o->watch.expr, topics, sizeof(topics));
+	if (o->check.on)
+		snprintf(topics, sizeof(topics), "check");
+	else
+		trace_expr_topics(&o->watch.expr, topics, sizeof(topics));
 	trace_expr_options(&o->watch, options);
 	if (setenv(LOG_ENV_TOPICS, topics, 1) < 0 || setenv(LOG_ENV_OPTIONS, options, 1) < 0 ||
-	    setenv(LOG_ENV_FORMAT, o->json ? "json" : "text", 1) < 0 ||
+	    setenv(LOG_ENV_FORMAT, o->json || o->check.on ? "json" : "text", 1) < 0 ||
 	    setenv(LOG_ENV_FD, id, 1) < 0 || setenv(LOG_ENV_FILE, path, 1) < 0 ||
 	    setenv(LOG_ENV_NAME, o->output ? o->output : "standard error", 1) < 0)
 		return prog_fail("%s: out of memory", verb);

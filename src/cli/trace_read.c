@@ -29,6 +29,8 @@ struct trace_reader {
 	bool counts, lines, json;
 	enum trace_sort by;
 	struct trace_counts table;
+	void (*each)(void *ctx, const char *line); /* who takes the lines; NULL: `out` */
+	void *ctx;
 	pthread_t thread;
 	int error; /* errno of the first failure */
 	size_t n;  /* bytes in buf */
@@ -68,7 +70,9 @@ static void read_line(struct trace_reader *r, char *line)
 
 	if (at)
 		read_counts(r, at);
-	if (r->lines && !r->error && (fputs(line, r->out) < 0 || putc('\n', r->out) < 0))
+	if (r->each)
+		r->each(r->ctx, line);
+	else if (r->lines && !r->error && (fputs(line, r->out) < 0 || putc('\n', r->out) < 0))
 		reader_failed(r, errno);
 }
 
@@ -192,6 +196,12 @@ struct trace_reader *trace_read(int fd, const struct cli_options *o)
 		return r;
 	reader_free(r);
 	return NULL;
+}
+
+void trace_reader_each(struct trace_reader *r, void (*each)(void *ctx, const char *line), void *ctx)
+{
+	r->ctx = ctx;
+	r->each = each;
 }
 
 int trace_reader_stuck(const struct trace_reader *r)

@@ -12,6 +12,9 @@ struct trace_reader;
  * before trace_end(). NULL after a message.
  */
 struct trace_reader *trace_read(int fd, const struct cli_options *o);
+/* Gives each line, without its end, to `each` in the thread instead of writing it. */
+void trace_reader_each(struct trace_reader *r, void (*each)(void *ctx, const char *line),
+		       void *ctx);
 /* A descriptor that becomes readable when the reader can no longer write its output. */
 int trace_reader_stuck(const struct trace_reader *r);
 

@@ -7,6 +7,7 @@
  * that always set it and the opt_param_mask bit by which others may. Fields that a command does not
  * set keep their values, whatever the command contains.
  */
+#include "check/check.h"
 #include "fw/priv.h"
 
 #include <errno.h>
@@ -531,6 +532,8 @@ enum fw_r fw_cmd_modify_qp(struct fw_call *k)
 	memcpy(qp->qpc, next, sizeof(next));
 	qp_apply(k, qp, t);
 	qp_migration(k, qp, in_qpc, opt);
+	if (CHECK_ON() && t->bit == R2S)
+		fw_check_ready(k->s, qp, qpn);
 	if (t->bit & WITH_ECE)
 		qp_ece(k, qp);
 	/* No change of state: the engine may have set ERR meanwhile, which must stay. */

@@ -309,4 +309,7 @@ bool fw_wq_state_leads(uint64_t from, uint64_t to);
 uint64_t fw_sig_block(const struct fw_ctx *c);
 void fw_sig_restore(const struct fw_ctx *c, uint64_t old);
 
+/* check.c: the QP gets into RTS, with all that was set. */
+void fw_check_ready(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
+
 #endif

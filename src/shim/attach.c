@@ -6,6 +6,7 @@
  * A process attaches at its first open of a device; a fork child attaches again when it first uses
  * an inherited file. One thread attaches, the others wait; all block signals.
  */
+#include "check/check.h"
 #include "engine/engine.h"
 #include "shim/attach.h"
 #include "fabric/fabric.h"
@@ -270,6 +271,8 @@ static int attach(void)
 		return -ENODEV;
 	if (!shim_owns_tables() || attaching)
 		return -EAGAIN;
+	if (CHECK_ON())
+		check_prepare(); /* loads a library, before signals are blocked */
 	shim_enter(&old);
 	attaching = true; /* signals are blocked here, so a handler's open() does not count */
 	shim_start();

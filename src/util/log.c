@@ -46,9 +46,19 @@ static const struct {
 	const char *name;
 	uint32_t bit;
 } topics[] = {
-	{"uverbs", LOG_UVERBS}, {"fw", LOG_FW},   {"doorbell", LOG_DOORBELL}, {"cqe", LOG_CQE},
-	{"event", LOG_EVENT},   {"mem", LOG_MEM}, {"shim", LOG_SHIM},         {"link", LOG_LINK},
-	{"mad", LOG_MAD},       {"cm", LOG_CM},   {"inject", LOG_INJECT},     {"all", ~(uint32_t)0},
+	{"uverbs", LOG_UVERBS},
+	{"fw", LOG_FW},
+	{"doorbell", LOG_DOORBELL},
+	{"cqe", LOG_CQE},
+	{"event", LOG_EVENT},
+	{"mem", LOG_MEM},
+	{"shim", LOG_SHIM},
+	{"link", LOG_LINK},
+	{"mad", LOG_MAD},
+	{"cm", LOG_CM},
+	{"inject", LOG_INJECT},
+	{"check", LOG_CHECK},
+	{"all", ~(uint32_t)LOG_CHECK},
 };
 
 const char *log_topic_name(uint32_t topic)

@@ -55,6 +55,7 @@ enum log_topic {
 	LOG_MAD = 1 << 8,      /* MADs, decoded */
 	LOG_CM = 1 << 9,       /* commands and events of rdma_cm */
 	LOG_INJECT = 1 << 10,  /* rules of --inject that fire */
+	LOG_CHECK = 1 << 11,   /* rules that a program breaks; not in "all" */
 	/* always on: our own failures that cannot be reported to the program */
 	LOG_ERROR = 1 << 30,
 };

@@ -85,6 +85,14 @@ class Man(unittest.TestCase):
         worlds = page[page.index('.Sh WORLDS'):page.index('.Sh STOCK PROGRAMS')]
         self.assertEqual(re.findall(r'^\.It Sy (\S+)$', worlds, re.M), re.findall(r'^\t\{"([a-z0-9-]+)",$', table, re.M))
 
+    def test_every_rule_of_check_is_in_its_page(self):
+        rows = read(os.path.join(TOP, 'src', 'check', 'rows.h'))
+        rules = [(name, level.lower()) for name, level in re.findall(r'X\([A-Z_]+, "([a-z-]+)", ([A-Z]+),', rows)]
+        page = read(os.path.join(TOP, 'doc', 'man', 'softhca-check.1'))
+        self.assertGreater(len(rules), 20)
+        for name, level in rules:
+            self.assertIn(f'.It Sy {name} Pq {level}\n', page)
+
     def test_stock_programs_of_every_world(self):
         """Its list is that of tests/world/stock.txt, which world-stock runs."""
         part = run('/usr/bin/python3', os.path.join(TOP, 'tests', 'world', 'stock.py'), '--man')

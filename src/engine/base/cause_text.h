@@ -6,7 +6,7 @@
 #ifndef SOFTHCA_ENGINE_CAUSE_TEXT_H
 #define SOFTHCA_ENGINE_CAUSE_TEXT_H
 
-#include "engine/base/qp.h"
+#include "engine/base/base.h"
 #include "hw/told.h"
 
 /* Noted by the code that fails, for the line that is made of it soon after, in the same thread. */

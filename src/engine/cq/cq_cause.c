@@ -5,6 +5,7 @@
 #include "engine/cq/cq.h"
 #include "engine/cq/cq_event.h"
 #include "engine/base/cause_text.h"
+#include "check/check.h"
 #include "fault/fault.h"
 #include "hw/cq.h"
 #include "hw/use.h"
@@ -33,18 +34,22 @@ void cause_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uint32_t erro
 	uint64_t key = hw_told_key(v, sizeof(v) / sizeof(v[0]));
 	uint32_t size = 1u << cq->log_size;
 	struct hw_use *u = hw_use(s, cq->hca);
+	const struct check_about a = {
+		.kind = "CQ", .number = cqn, .elsewhere = cq->mem.slot != s->self};
 
 	if (u)
 		atomic_fetch_add_explicit(&u->cqs_failed, 1, memory_order_relaxed);
 	if (error == HW_CQ_ERR_OVERRUN &&
 	    ((atomic_load(&cq->pi) - cq->ci_cached) & CQ_COUNTER) < size)
 		cause_put(&t, "overrun, by a rule of --inject");
-	else if (error == HW_CQ_ERR_OVERRUN)
+	else if (error == HW_CQ_ERR_OVERRUN) {
 		cause_put(&t,
 			  "overrun: a completion came, and the program has not polled the %u that "
 			  "are in its %u entries",
 			  size, size);
-	else
+		if (CHECK_ON())
+			check_say(CHECK_R_CQ_OVERRUN, &a, "CQ 0x%x: %s", cqn, line);
+	} else
 		cause_put(&t, "the buffer is not accessible");
 	cause_line("CQ error", "cq", "cqn", cqn, line);
 	if (!hw_told(s, cq->hca, HW_TOLD_FAILED, key)) {

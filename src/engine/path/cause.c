@@ -6,6 +6,7 @@
  * ports: what it reads of a peer may have changed since.
  */
 #include "engine/path/cause.h"
+#include "check/check.h"
 #include "engine/path/link.h"
 #include "engine/base/transport.h"
 #include "fabric/fabric.h"
@@ -429,6 +430,21 @@ static void put_access(struct cause_text *t, uint32_t access)
 		cause_put(t, access & HW_ACC_LOCAL_READ ? "LOCAL_READ" : "none");
 }
 
+/* A program may have sent a key or an address in the byte order of its host. */
+static void put_swapped(struct cause_text *t, const struct seg *s, uint32_t key, uint64_t addr)
+{
+	uint32_t other = __builtin_bswap32(key);
+	const struct hw_mkey *mk = hw_mkey(s, other);
+	uint64_t at = __builtin_bswap64(addr);
+
+	if (other != key && mk && atomic_load(&mk->valid) && mk->key == other)
+		cause_put(t, " (but 0x%x: its bytes are swapped)", other);
+	mk = hw_mkey(s, key);
+	if (at != addr && mk && atomic_load(&mk->valid) && mk->key == key && at >= mk->start &&
+	    at - mk->start < mk->len)
+		cause_put(t, " (0x%llx is in it: its bytes are swapped)", (unsigned long long)at);
+}
+
 static void put_key(struct cause_text *t, const struct seg *s, bool is_remote)
 {
 	const struct cause_note *n = &cause_note;
@@ -461,6 +477,7 @@ static void put_key(struct cause_text *t, const struct seg *s, bool is_remote)
 			  (unsigned long long)(mk->start + mk->len - !!mk->len),
 			  (unsigned long long)mk->len);
 	}
+	put_swapped(t, s, n->key, n->addr);
 }
 
 /* ---- work requests that fail */
@@ -610,9 +627,103 @@ static void tell_kept(const struct eng_run *r, const struct hw_qp *qp, uint32_t 
 	cause_tell(r->s, qp, HW_TOLD_FAILED, &all);
 }
 
+/* ---- what of it the program has done wrong (softhca check) */
+
+/* 1 + the rule that a failure of a work request, or a receive, breaks; 0: none for sure. */
+static const uint8_t why_rules[ENG_W_COUNT] = {
+	[ENG_W_WQE_MALFORMED] = 1 + CHECK_R_WQE,
+	[ENG_W_OPCODE] = 1 + CHECK_R_WQE,
+	[ENG_W_LENGTH] = 1 + CHECK_R_WQE,
+	[ENG_W_ATOMIC_LENGTH] = 1 + CHECK_R_WQE,
+	[ENG_W_BIND_KEY] = 1 + CHECK_R_WQE,
+	[ENG_W_BIND_STATE] = 1 + CHECK_R_WQE,
+	[ENG_W_BIND_LIST] = 1 + CHECK_R_WQE,
+	[ENG_W_LKEY] = 1 + CHECK_R_LKEY,
+	[ENG_W_LKEY_ACCESS] = 1 + CHECK_R_LKEY,
+	[ENG_W_LKEY_RANGE] = 1 + CHECK_R_LKEY,
+	[ENG_W_SCATTER_KEY] = 1 + CHECK_R_LKEY,
+	[ENG_W_SCATTER_ACCESS] = 1 + CHECK_R_LOCAL_WRITE,
+	[ENG_W_SCATTER_RANGE] = 1 + CHECK_R_LKEY,
+	[ENG_W_LOCAL_FAULT] = 1 + CHECK_R_UNMAPPED,
+	[ENG_W_RKEY] = 1 + CHECK_R_RKEY,
+	[ENG_W_RKEY_RANGE] = 1 + CHECK_R_RKEY,
+	[ENG_W_RKEY_ACCESS] = 1 + CHECK_R_REMOTE_ACCESS,
+	[ENG_W_QP_ACCESS] = 1 + CHECK_R_REMOTE_ACCESS,
+	[ENG_W_REMOTE_FAULT] = 1 + CHECK_R_UNMAPPED,
+	[ENG_W_REMOTE_ALIGN] = 1 + CHECK_R_ATOMIC_ALIGN,
+	[ENG_W_RECV_LENGTH] = 1 + CHECK_R_RECV_SHORT,
+	[ENG_W_RECV_INVALIDATE] = 1 + CHECK_R_RKEY,
+	[ENG_W_RNR] = 1 + CHECK_R_NO_RECEIVE,
+	[ENG_W_XRC_SRQ] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_W_REMOTE_MTU] = 1 + CHECK_R_PATH_MTU,
+};
+
+/* The same for a message without answer. A peer that ends, stops or fails is nobody's mistake. */
+static const uint8_t cause_rules[ENG_CAUSE_COUNT] = {
+	[ENG_CAUSE_NO_LID] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_WRONG_LID] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_NO_ROUTE] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_NO_GID] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_NO_GID_ETH] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_ROCE_VERSION] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_ROUTER] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_VLAN] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_SWITCH_PKEY] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_PATH_MTU] = 1 + CHECK_R_PATH_MTU,
+	[ENG_CAUSE_SERVICE] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_ELSEWHERE] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_CONNECTED] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_QP_ROCE_VERSION] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_SOURCE_GID] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_DEST_GID] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_ACCESS_KEY] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_PKEY] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_BACK_LOST] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_BACK] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_PSN] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_DUPLICATE] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_AHEAD] = 1 + CHECK_R_UNREACHABLE,
+	[ENG_CAUSE_QKEY] = 1 + CHECK_R_DROPPED,
+	[ENG_CAUSE_NO_RECEIVE] = 1 + CHECK_R_NO_RECEIVE,
+	[ENG_CAUSE_SHORT] = 1 + CHECK_R_RECV_SHORT,
+	[ENG_CAUSE_UAR] = 1 + CHECK_R_WRONG_UAR,
+	[ENG_CAUSE_NOT_RTS] = 1 + CHECK_R_NOT_READY,
+};
+
+static void check_cause(const struct eng_run *r, uint8_t rule, uint64_t key,
+			const struct cause_text *t)
+{
+	const struct check_about a = {.kind = "QP",
+				      .number = r->qpn,
+				      .key = key,
+				      .elsewhere = r->qp->mem.slot != r->s->self};
+
+	if (rule && !r->injected && !r->lost && !r->land)
+		check_say((enum check_rule_id)(rule - 1), &a, "%s", t->buf);
+}
+
+/* The failure of a work request of that QP, as keep() has kept it. */
+static void check_kept(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn, const char *what)
+{
+	enum eng_why why = cause_last.why;
+	uint8_t rule = why_rules[why];
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+
+	if (why == ENG_W_RETRY)
+		rule = cause_rules[no_answer(r).id];
+	if (why == ENG_W_RECV_LENGTH && qp->st == PRM_ST_UD)
+		rule = 1 + CHECK_R_UD_GRH;
+	cause_put_qp(&t, r->s, qp, qpn);
+	cause_put(&t, "%s: %s", what, cause_last.text);
+	check_cause(r, rule, (uint64_t)qpn << 32 | why, &t);
+}
+
 void cause_failed(struct eng_run *r, enum eng_why why)
 {
 	keep(r, r->qpn, why);
+	if (CHECK_ON())
+		check_kept(r, r->qp, r->qpn, wqe_opcode_name((uint8_t)r->opcode));
 	tell_kept(r, r->qp, r->qpn, wqe_opcode_name((uint8_t)r->opcode));
 	cause_note = (struct cause_note){0};
 }
@@ -637,8 +748,10 @@ void cause_receive(struct eng_run *r, uint32_t qpn, enum eng_why why)
 	cause_note.theirs = why;
 }
 
-void cause_received(const struct eng_run *r, const struct hw_qp *qp, uint32_t qpn)
+void cause_received(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn)
 {
+	if (CHECK_ON())
+		check_kept(r, qp, qpn, "receive");
 	tell_kept(r, qp, qpn, "receive");
 }
 
@@ -698,6 +811,8 @@ static void dropped_refused(struct eng_run *r)
 	cause_put_qp(&t, r->s, r->qp, r->qpn);
 	cause_put(&t, "%s", eng_failures[r->why].text);
 	put_values(&t, r, r->why);
+	if (CHECK_ON())
+		check_cause(r, why_rules[r->why], r->why, &t);
 	cause_tell(r->s, r->qp, HW_TOLD_DROPPED, &t);
 }
 
@@ -708,11 +823,13 @@ static void tell_dropped(struct eng_run *r, const struct cause *c, uint64_t key)
 	struct cause_text t = {line, sizeof(line), 0};
 	size_t at;
 
-	if (n && !TRACE_ON(LOG_CQE))
+	if (n && !TRACE_ON(LOG_CQE | LOG_CHECK))
 		return;
 	cause_put_qp(&t, r->s, r->qp, r->qpn);
 	at = t.n;
 	put_cause(&t, r->s, c);
+	if (CHECK_ON())
+		check_cause(r, cause_rules[c->id], key, &t);
 	if (!n)
 		hw_tell(r->s, r->qp->hca, HW_TOLD_DROPPED, key, line);
 	rec_lost(r, "dropped", line + at, n ? n : 1);
@@ -755,6 +872,8 @@ void cause_not_ready(struct eng_run *r, uint32_t state)
 	cause_put_qp(&t, r->s, r->qp, r->qpn);
 	at = t.n;
 	put_cause(&t, r->s, &c);
+	if (CHECK_ON())
+		check_cause(r, cause_rules[c.id], 0, &t);
 	cause_tell(r->s, r->qp, HW_TOLD_IGNORED, &t);
 	cause_line("ignored", "doorbell", "qpn", r->qpn, line + at);
 }
@@ -769,6 +888,9 @@ void cause_wrong_uar(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32
 	cause_put_qp(&t, s, qp, qpn);
 	at = t.n;
 	put_cause(&t, s, &c);
+	if (CHECK_ON())
+		check_say(CHECK_R_WRONG_UAR, &(struct check_about){.kind = "QP", .number = qpn},
+			  "%s", line);
 	cause_tell(s, qp, HW_TOLD_IGNORED, &t);
 	cause_line("ignored", "doorbell", "qpn", qpn, line + at);
 }
@@ -783,6 +905,9 @@ void cause_wrong_uar_cq(struct seg *s, const struct hw_cq *cq, uint32_t cqn, uin
 	cause_put(&t, "CQ 0x%x: ", cqn);
 	at = t.n;
 	put_cause(&t, s, &c);
+	if (CHECK_ON())
+		check_say(CHECK_R_WRONG_UAR, &(struct check_about){.kind = "CQ", .number = cqn},
+			  "%s", line);
 	hw_tell_words(s, cq->hca, HW_TOLD_IGNORED, line);
 	cause_line("ignored", "doorbell", "cqn", cqn, line + at);
 }

@@ -23,7 +23,7 @@ void cause_failed(struct eng_run *r, enum eng_why why);
 /* A receive of that QP fails. */
 void cause_receive(struct eng_run *r, uint32_t qpn, enum eng_why why);
 /* ... and its completion is written. */
-void cause_received(const struct eng_run *r, const struct hw_qp *qp, uint32_t qpn);
+void cause_received(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn);
 /* A message of that length does not fit the receive. */
 void cause_note_length(uint64_t len, const struct eng_recv *rv);
 /* The QP r->dest refuses a request. Traced only. */
@@ -42,6 +42,9 @@ void cause_parked(struct eng_run *r, enum hw_park why);
 void cause_unparked(struct eng_run *r);
 /* The QP is freed or reset: does its work wait for something, or could not begin? */
 void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed);
+/* The last completion of the send queue that the program has polled: the index of its WQE. False:
+ * it is too long ago. */
+bool cause_last_polled(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *wqe);
 /* The part of it that needs the program's memory. */
 void cause_full(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
 

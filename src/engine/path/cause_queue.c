@@ -4,6 +4,7 @@
  * when it ends. Called by sq.c and state.c with the queue's lock.
  */
 #include "engine/path/cause.h"
+#include "check/check.h"
 #include "engine/cq/cq_event.h"
 #include "engine/base/transport.h"
 #include "hw/cq.h"
@@ -58,8 +59,7 @@ void cause_unparked(struct eng_run *r)
 
 #define CQES_SEARCHED 256u
 
-/* The last completion of the send queue that the program has polled: the index of its WQE. */
-static bool last_polled(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *wqe)
+bool cause_last_polled(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *wqe)
 {
 	const struct hw_cq *cq = hw_cq(s, qp->cqn_snd);
 	uint32_t ci, kept; /* kept: polled entries that are not written again yet */
@@ -103,7 +103,7 @@ static uint32_t wqe_at(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint
 static uint32_t posted(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *asking)
 {
 	uint32_t pi = atomic_load(&qp->sq_pi) & 0xffff, size = 1u << qp->sq_log_size, at = 0, n = 0;
-	bool polled = last_polled(s, qp, qpn, &at), signalled;
+	bool polled = cause_last_polled(s, qp, qpn, &at), signalled;
 
 	*asking = 0;
 	if (!polled && pi > size)
@@ -199,6 +199,14 @@ static bool put_never(struct cause_text *t, struct seg *s, struct hw_qp *qp, uin
 	return true;
 }
 
+static void check_ended(enum check_rule_id rule, uint32_t qpn, const struct cause_text *t)
+{
+	const struct check_about a = {.kind = "QP", .number = qpn};
+
+	if (CHECK_ON())
+		check_say(rule, &a, "%s", t->buf);
+}
+
 void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
 {
 	uint32_t park = atomic_load(&qp->park), state = atomic_load(&qp->state);
@@ -210,16 +218,22 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
 
 	cause_put_qp(&t, s, qp, qpn);
 	at = t.n;
-	if (waits)
+	if (waits) {
 		cause_put(&t, "ended while work request %u waited: %s", qp->cur_wqe,
 			  waits_for(park));
-	else if (refused && state == PRM_QP_STATE_INIT && !qp->no_sq) {
+		check_ended(CHECK_R_UNDONE, qpn, &t);
+	} else if (refused && state == PRM_QP_STATE_INIT && !qp->no_sq) {
 		qp->reset_from = 1 + PRM_QP_STATE_RTS; /* told, once */
 		cause_put(&t, "ended in state INIT, after ibv_modify_qp() was refused: it can "
 			      "receive from RTR on and send from RTS on; "
 			      "before, ibv_post_send() of libmlx5 answers ENOMEM");
-	} else if (!(state == PRM_QP_STATE_RTS && put_full(&t, s, qp, qpn)) &&
-		   !put_never(&t, s, qp, qpn, state, is_freed))
+		check_ended(CHECK_R_NOT_READY, qpn, &t);
+	} else if (state == PRM_QP_STATE_RTS && put_full(&t, s, qp, qpn)) {
+		if (qp->dest_qpn != qpn) /* a queue of the driver's own, as for tag matching */
+			check_ended(CHECK_R_SQ_FULL, qpn, &t);
+	} else if (put_never(&t, s, qp, qpn, state, is_freed))
+		check_ended(CHECK_R_NOT_READY, qpn, &t);
+	else
 		return;
 	if (waits && park == HW_PARK_RNR)
 		cause_put_no_receive(&t, s, qp, qp_target(qp));
@@ -237,6 +251,7 @@ void cause_full(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
 	at = t.n;
 	if (atomic_load(&qp->state) != PRM_QP_STATE_RTS || !put_full(&t, s, qp, qpn))
 		return;
+	check_ended(CHECK_R_SQ_FULL, qpn, &t);
 	cause_tell(s, qp, HW_TOLD_UNDONE, &t);
 	cause_line("undone", "queue", "qpn", qpn, line + at);
 }

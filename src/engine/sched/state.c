@@ -3,6 +3,7 @@
  * QP states: transitions by command, and waiting for users before an object is freed. Called by the
  * firmware under the HCA's lock.
  */
+#include "check/check.h"
 #include "engine/tx/tx.h"
 #include "engine/path/cause.h"
 #include "engine/rx/tm.h"
@@ -133,6 +134,8 @@ int eng_qp_set_state(struct seg *s, uint32_t qpn, enum prm_qp_state to)
 
 	if (!qp)
 		return -EINVAL;
+	if (CHECK_ON())
+		watch_finish(s, qp, qpn, false);
 	rc = to == PRM_QP_STATE_ERR ? lock_for_error(s, qp, qpn)
 				    : lock_queues(s, qp, qpn, SEG_LOCK_CTRL_NS);
 	if (rc) {
@@ -262,6 +265,8 @@ void eng_process_ends(struct seg *s)
 	seg_for_each_live (s, SEG_T_QP, qpn) {
 		struct hw_qp *qp = hw_qp(s, qpn);
 
+		if (qp && CHECK_ON() && mem_is_self(s, qp->mem))
+			watch_finish(s, qp, qpn, false);
 		if (!qp || !mem_is_self(s, qp->mem) || lock_queues(s, qp, qpn, ERR_SLICE_NS))
 			continue;
 		cause_full(s, qp, qpn);
@@ -276,6 +281,8 @@ int eng_qp_quiesce(struct seg *s, uint32_t qpn)
 
 	if (!qp)
 		return 0;
+	if (CHECK_ON())
+		watch_finish(s, qp, qpn, true);
 	rc = lock_queues(s, qp, qpn, SEG_LOCK_CTRL_NS);
 	if (rc)
 		return rc;

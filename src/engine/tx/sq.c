@@ -5,6 +5,7 @@
  */
 #include "engine/path/cause.h"
 #include "engine/path/link.h"
+#include "check/check.h"
 #include "engine/tx/tx.h"
 #include "engine/keys/sig.h"
 #include "engine/rx/tm.h"
@@ -197,8 +198,11 @@ static bool retry(struct eng_run *r, enum eng_out out)
 	uint32_t was = atomic_load(&qp->park);
 	bool again = was != HW_PARK_NO && was != HW_PARK_LATE;
 
-	if (!again)
+	if (!again) {
 		park_tries_begin(r->s, qp, r->ci);
+		if (CHECK_ON())
+			watch_parks(r);
+	}
 	cause_parked(r, out == ENG_LOCKED ? HW_PARK_LOCK
 			: out == ENG_RNR  ? HW_PARK_RNR
 					  : HW_PARK_RETRY);
@@ -265,6 +269,8 @@ static bool step(struct eng_run *r, uint32_t pi)
 	/* Waiting completions may wait for further messages, but not for other operations. */
 	if (__builtin_expect(r->waits != SEG_NONE, 0) && !eng_op(r->opcode)->cqe)
 		sq_flush_waiting(r);
+	if (CHECK_ON() && watch_step(r, pi))
+		return false;
 	out = fault_waits_of(r->s, 1u << HW_AT_WR | 1u << HW_AT_RECV | 1u << HW_AT_CABLE)
 		      ? fault_execute(r, execute)
 		      : execute(r);
@@ -425,6 +431,9 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 
 	if (!qp) {
 		TRACE(LOG_DOORBELL, "doorbell of unknown QP 0x%x", qpn);
+		if (CHECK_ON())
+			check_say(CHECK_R_GONE, &(struct check_about){.kind = "QP", .number = qpn},
+				  "a doorbell for QP 0x%x, which does not exist", qpn);
 		return;
 	}
 	r.s = s;
@@ -457,6 +466,8 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 		if (atomic_load_explicit(&qp->flush_pending, memory_order_relaxed))
 			work |= atomic_exchange(&qp->flush_pending, 0);
 		on = !(work & HW_PEND_RING) || sq_look(&r);
+		if (CHECK_ON() && work & HW_PEND_RING)
+			watch_rung(&r);
 		work = HW_PEND_RUN;
 		on = run(&r) && on;
 		if (__builtin_expect(r.waits != SEG_NONE, 0))
@@ -466,6 +477,8 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 		/* WQEs that wait for memory are parked, and the device thread tries again. */
 		mem_fetch(s, SEG_LOCK_DATA_NS);
 		flush_receives(s, qp, qpn);
+		if (CHECK_ON())
+			check_posted(NULL);
 		/* Another thread found the lock taken meanwhile and has left its work here. */
 	} while (on && !(s->pace && eng_clock() < atomic_load(&qp->late_until)) &&
 		 atomic_load(&qp->flush_pending) & (HW_PEND_RING | HW_PEND_RUN | HW_PEND_FLUSH_SQ));

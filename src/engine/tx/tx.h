@@ -57,6 +57,14 @@ enum eng_out ud_execute(struct eng_run *r);
 
 /* fault.c: instead of execute(), while rules wait for work requests. */
 enum eng_out fault_execute(struct eng_run *r, enum eng_out (*execute)(struct eng_run *r));
+/* watch.c: what check sees of a WQE that is to be executed; true: later. */
+bool watch_step(struct eng_run *r, uint32_t pi);
+/* The doorbell rang. */
+void watch_rung(struct eng_run *r);
+/* It waits, and may fail in another thread. */
+void watch_parks(struct eng_run *r);
+/* The QP leaves RTS, or ends: what check has made late is executed. No lock of a queue is held. */
+void watch_finish(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed);
 /* early.c: before a WQE is executed, where answers are late (seg.unfenced). */
 void early_step(struct eng_run *r, uint32_t pi);
 /* Executes the WQEs up to the last doorbell. */

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Receives into a region without IBV_ACCESS_LOCAL_WRITE. */
+#include "two.h"
+
+int main(void)
+{
+	begin();
+	struct ibv_mr *mr = ibv_reg_mr(e.pd, e.buf, 64, is_right ? IBV_ACCESS_LOCAL_WRITE : 0);
+
+	receive(e.buf, 64, mr->lkey);
+	post(IBV_WR_SEND, e.buf + 64, 8, e.mr->lkey, NULL, 0); /* HERE */
+	done(&e.b);
+	ibv_dereg_mr(mr);
+	return end();
+}

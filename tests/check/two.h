@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Programs that do something wrong with the two ends of tests/world/ends.h. Each is built twice,
+ * the second time with RIGHT, which mends it. The line with the comment HERE is in the report.
+ */
+#ifndef TESTS_CHECK_TWO_H
+#define TESTS_CHECK_TWO_H
+
+#include "../world/ends.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static struct ends e;
+
+/* What an end is made of; programs change it between prepare() and begin(). */
+struct side {
+	struct end *end;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr rtr, rts;
+	unsigned int access;
+	uint32_t cqe;
+};
+static struct side a_side = {.end = &e.a}, b_side = {.end = &e.b};
+
+static inline void prepare(void)
+{
+	ends_open(&e);
+	for (int i = 0; i < 2; i++) {
+		struct side *s = i ? &b_side : &a_side;
+
+		s->end->gid_index = ends_good_gid(&e);
+		s->cqe = 16;
+		s->access =
+			IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
+		s->init = (struct ibv_qp_init_attr){
+			.qp_type = IBV_QPT_RC, .cap = {8, 8, 1, 1, 0}, .sq_sig_all = 1};
+		s->rtr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR,
+					      .path_mtu = e.mtu,
+					      .max_dest_rd_atomic = 4,
+					      .min_rnr_timer = 1};
+		s->rts = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS,
+					      .timeout = 12,
+					      .retry_cnt = 2,
+					      .rnr_retry = 2,
+					      .max_rd_atomic = 4};
+	}
+}
+
+static inline void create(struct side *s)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+				   .pkey_index = (uint16_t)s->end->pkey_index,
+				   .port_num = (uint8_t)s->end->num,
+				   .qp_access_flags = s->access};
+	struct end *t = s->end;
+
+	if (!t->cq)
+		t->cq = ibv_create_cq(e.context, (int)s->cqe, NULL, NULL, 0);
+	s->init.send_cq = s->init.recv_cq = t->cq;
+	t->qp = t->cq ? ibv_create_qp(e.pd, &s->init) : NULL;
+	if (!t->qp ||
+	    ibv_modify_qp(t->qp, &attr,
+			  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS))
+		fails("a queue pair", 0);
+	if (ibv_query_port(e.context, (uint8_t)t->num, &t->port))
+		fails("ibv_query_port", 0);
+	if (t->gid_index >= 0 && ibv_query_gid(e.context, (uint8_t)t->num, t->gid_index, &t->gid))
+		fails("ibv_query_gid", 0);
+}
+
+static inline void to_rtr(struct side *s, const struct end *peer)
+{
+	struct ibv_ah_attr *ah = &s->rtr.ah_attr;
+
+	if (!s->rtr.dest_qp_num)
+		s->rtr.dest_qp_num = peer->qp->qp_num;
+	ah->dlid = peer->port.lid;
+	ah->port_num = (uint8_t)s->end->num;
+	if (s->end->gid_index >= 0) {
+		ah->is_global = 1;
+		ah->grh.dgid = peer->gid;
+		ah->grh.sgid_index = (uint8_t)s->end->gid_index;
+		ah->grh.hop_limit = 64;
+	}
+	if (ibv_modify_qp(s->end->qp, &s->rtr,
+			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER))
+		fails("RTR", 0);
+}
+
+static inline __attribute__((always_inline)) void to_rts(struct side *s)
+{
+	if (ibv_modify_qp(s->end->qp, &s->rts,
+			  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC))
+		fails("RTS", 0);
+}
+
+static inline void connect_ends(void)
+{
+	create(&a_side);
+	create(&b_side);
+	to_rtr(&a_side, &e.b);
+	to_rtr(&b_side, &e.a);
+}
+
+static inline void begin(void)
+{
+	if (!e.context)
+		prepare();
+	connect_ends();
+	to_rts(&a_side);
+	to_rts(&b_side);
+}
+
+/* a receives there. */
+static inline void receive(void *to, uint32_t length, uint32_t lkey)
+{
+	struct ibv_sge sge = {(uintptr_t)to, length, lkey};
+	struct ibv_recv_wr recv = {.sg_list = &sge, .num_sge = 1}, *bad;
+	int r = ibv_post_recv(e.a.qp, &recv, &bad);
+
+	if (r)
+		fails("ibv_post_recv", r);
+}
+
+/* b's request, with completion. */
+static inline __attribute__((always_inline)) void
+post(enum ibv_wr_opcode op, void *of, uint32_t length, uint32_t lkey, const void *to, uint32_t rkey)
+{
+	struct ibv_sge sge = {(uintptr_t)of, length, lkey};
+	struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = op}, *bad;
+	int r;
+
+	if (op == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = (uintptr_t)to;
+		wr.wr.atomic.rkey = rkey;
+		wr.wr.atomic.compare_add = 1;
+	} else {
+		wr.wr.rdma.remote_addr = (uintptr_t)to;
+		wr.wr.rdma.rkey = rkey;
+	}
+	r = ibv_post_send(e.b.qp, &wr, &bad);
+	if (r)
+		fails("ibv_post_send", r);
+}
+
+/* The status of the next completion, which may be an error. */
+static inline enum ibv_wc_status done(struct end *t)
+{
+	struct ibv_wc wc;
+	int n;
+
+	while (!(n = ibv_poll_cq(t->cq, 1, &wc)))
+		;
+	if (n < 0)
+		fails("ibv_poll_cq", 0);
+	return wc.status;
+}
+
+/* Destroys what is left. */
+static inline int end(void)
+{
+	for (int i = 0; i < 2; i++) {
+		struct end *t = i ? &e.b : &e.a;
+
+		if (t->qp)
+			ibv_destroy_qp(t->qp);
+		if (t->cq)
+			ibv_destroy_cq(t->cq);
+	}
+	ibv_dereg_mr(e.mr);
+	ibv_dealloc_pd(e.pd);
+	ibv_close_device(e.context);
+	return 0;
+}
+
+#endif
