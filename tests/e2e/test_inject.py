@@ -795,6 +795,20 @@ class Cables(softhca.Case):
         (_, out), _ = self.both('cable:rate=80Mbps', 'ib_send_bw', '-F', '-n', '5', '-s', '1000000')
         self.assertLess(float(re.search(r'(?m)^ *1000000 +5 +[\d.]+ +([\d.]+)', out)[1]), 12)
 
+    def test_what_was_late_is_repeated_as_often(self):
+        """retry_cnt is 7: the tries of a message do not begin while it is late."""
+        at = '/sys/class/infiniband/mlx5_0/ports/1/hw_counters/local_ack_timeout_err'
+        with softhca.Fabric('--hosts', '2') as fab:
+            fab.softhca('inject', 'add', 'cable:latency=1ms', 'SEND:status=RETRY_EXC_ERR:when=1')
+            ends = self.start_pair(fab, 'ibv_rc_pingpong', options=(('--host', 'h1'), ('--host', 'h2')))
+            try:
+                softhca.wait_for(lambda: any('transport retry counter exceeded' in e.said() for e in ends), 'the end')
+            finally:
+                for e in ends:
+                    e.kill()
+            softhca.wait_for(lambda: sum(int(fab.run('cat', at, options=('--host', h)).out) for h in ('h1', 'h2')) == 8,
+                             'eight time-outs')
+
     def test_within_an_adapter_is_no_cable(self):
         r = run('run', '--inject', 'cable:latency=10m', '--', os.path.join(HERE, 'work'), 'SEND', 'RC')
         self.assertIn('5: success', r.out)
