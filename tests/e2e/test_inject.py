@@ -514,10 +514,10 @@ class Work(softhca.Case):
     def test_counters_of_a_loss(self):
         at = '/sys/class/infiniband/mlx5_0/ports/1/hw_counters'
         r = run('run', '--inject', 'SEND:lost:when=3', '--', 'sh', '-c',
-                f'{HERE}/work SEND RC; cat {at}/local_ack_timeout_err {at}/duplicate_request')
+                f'{HERE}/work SEND RC; {softhca.ALL_CLOSED}; cat {at}/local_ack_timeout_err {at}/duplicate_request')
         self.assertEqual(r.out.splitlines()[-3:-1], ['1', '0'], r)
         r = run('run', '--inject', 'SEND:unanswered:when=3', '--', 'sh', '-c',
-                f'{HERE}/work SEND RC; cat {at}/local_ack_timeout_err {at}/duplicate_request')
+                f'{HERE}/work SEND RC; {softhca.ALL_CLOSED}; cat {at}/local_ack_timeout_err {at}/duplicate_request')
         self.assertEqual(r.out.splitlines()[-3:-1], ['1', '1'], r)
 
     def test_late(self):
