@@ -617,6 +617,7 @@ class Work(softhca.Case):
 
     def test_counters_of_a_loss(self):
         self.counters('SEND:lost:when=3', 'SEND RC', local_ack_timeout_err=1, duplicate_request=0)
+        self.counters('SEND:unanswered:when=3', 'SEND RC', local_ack_timeout_err=1, duplicate_request=1)
 
     def test_late(self):
         for op in ('SEND RC', 'WRITE UC', 'SEND UD', 'READ RC', 'BIND RC'):

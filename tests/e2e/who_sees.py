@@ -7,8 +7,11 @@ part of softhca-inject(1). test_inject.py compares; `SOFTHCA_BUILD=... who_sees.
 import os
 import re
 import subprocess
+import sys
 
-BUILD = os.environ['SOFTHCA_BUILD']
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
+from softhca import ALL_CLOSED, BUILD, SOFTHCA  # noqa: E402
+
 PORT = '/sys/class/infiniband/mlx5_0/ports/1'
 # Rules, without when=3, and the request, as work's arguments.
 ROWS = [
@@ -38,8 +41,8 @@ ALWAYS = re.compile(r'rx_\w+_requests|\w+_data|\w+_packets|lifespan')
 
 def run(args, *options):
     """The output of work, and the counters that are not 0."""
-    show = f'{BUILD}/tests/e2e/work {args}; cd {PORT}; grep -H . counters/* hw_counters/* || true'
-    out = subprocess.run([os.path.join(BUILD, 'softhca'), 'run', *options, '--', 'sh', '-c', show], stdin=subprocess.DEVNULL,
+    show = f'{BUILD}/tests/e2e/work {args}; {ALL_CLOSED}; cd {PORT}; grep -H . counters/* hw_counters/* || true'
+    out = subprocess.run([SOFTHCA, 'run', *options, '--', 'sh', '-c', show], stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, errors='replace', check=True).stdout
     counters = {name: int(n) for name, n in re.findall(r'^(?:hw_)?counters/(\w+):(\d+)$', out, re.M)
                 if int(n) and not ALWAYS.fullmatch(name)}

@@ -20,6 +20,8 @@ VERBS_ENUMS = f'import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(
 PERFTEST = re.compile(r'ib_[a-z]+_(bw|lat)')
 PERFTEST_CLOCK = os.path.join(BUILD, 'tests', 'lib', 'libperftest_clock.so')
 NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', 'env']
+# Shell text on a host: until all device files are closed; counters in sysfs are what they are then.
+ALL_CLOSED = f'''until {SOFTHCA} status -j | tr -d '[:space:]' | grep -q '"files":\\[\\]'; do sleep 0.01; done'''
 TIMEOUT = 300  # seconds, for what ends soon unless it hangs: no result may depend on the value
 LONG = int(os.environ.get('SOFTHCA_STRESS_SECONDS', 5)) >= 60  # in check-long
 # A shell starts what it puts into the background with SIGINT ignored, which programs would inherit.
