@@ -119,9 +119,14 @@ static void finish(struct sup *sup, const struct sup_later *l)
 		plug(sup, l->port, true);
 }
 
+/* `what.at` is as its rule says it; how long a fault lasts is the fabric's time. */
 static void later(struct sup *sup, struct sup_later what)
 {
 	struct sup_later *l = malloc(sizeof(*l));
+	uint64_t now = clock_now_ns();
+
+	if (what.at > now)
+		what.at = now + hw_timer_ns(&sup->seg, what.at - now);
 
 	if (!l) { /* too early, rather than never */
 		finish(sup, &what);
@@ -149,7 +154,7 @@ static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_
 		n++;
 		signal_slot(sup, i, p->gen, stop ? SIGSTOP : SIGKILL);
 		if (stop)
-			later(sup, (struct sup_later){.at = now + hw_timer_ns(s, ns),
+			later(sup, (struct sup_later){.at = now + ns,
 						      .port = SEG_NONE,
 						      .slot = i,
 						      .gen = p->gen,
@@ -182,9 +187,7 @@ static void act_port(struct sup *sup, const struct hw_fault *f, uint32_t port, u
 		plug(sup, port, true);
 	else if (fault_does(&f->does, FAULT_FLAP, &v)) {
 		plug(sup, port, false);
-		later(sup, (struct sup_later){.at = now + hw_timer_ns(&sup->seg, v),
-					      .port = port,
-					      .hca = SEG_NONE});
+		later(sup, (struct sup_later){.at = now + v, .port = port, .hca = SEG_NONE});
 	} else if (fault_does(&f->does, FAULT_PKEY, &v)) {
 		set_pkey(&sup->seg, port, (uint32_t)(v >> 32), (uint16_t)v);
 	} else if (fault_does(&f->does, FAULT_LID, &v) && !eth && v && v < FAB_LIDS) {
@@ -232,9 +235,7 @@ static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t 
 			continue;
 		n++;
 		if (v)
-			later(sup, (struct sup_later){.at = now + hw_timer_ns(s, v),
-						      .port = SEG_NONE,
-						      .hca = i});
+			later(sup, (struct sup_later){.at = now + v, .port = SEG_NONE, .hca = i});
 	}
 	sup_sweep(sup);
 	return n;
