@@ -187,7 +187,7 @@ struct eng_run {
 	uint8_t answer[CQE_DATA_MAX];
 	bool injected;            /* a rule of --inject has made its outcome (fault.c) */
 	bool lost;                /* the message is lost behind the sender (fault.c) */
-	bool answer_lost;         /* its answer is (fault.c) */
+	bool mute;                /* the answer is, behind the responder (fault.c) */
 	uint32_t land;            /* so many packets land, and the rest is lost (fault.c); 0: all */
 	enum eng_why cut;         /* why r->local has only the first whole packets of the message */
 	uint8_t rx[HW_RX_AHEAD];  /* copy of the receive WQE in work */

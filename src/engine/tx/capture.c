@@ -212,7 +212,7 @@ void eng_capture_answer(struct eng_run *r, const struct eng_op *op, const struct
 	p.psn = psn;
 	p.syndrome = synd;
 	p.msn = peer->msn;
-	p.mark = r->answer_lost ? PKT_LOST : PKT_PASSES;
+	p.mark = r->mute ? PKT_LOST : PKT_PASSES;
 	if (op->kind == ENG_K_READ && (out == ENG_DONE || r->part)) {
 		read_response(r, &p, psn, out == ENG_DONE ? n : r->part);
 		if (out == ENG_DONE)

@@ -231,9 +231,9 @@ static enum eng_out unanswered(struct eng_run *r, enum eng_out (*execute)(struct
 	uint32_t psn = r->qp->next_send_psn;
 	enum eng_out out;
 
-	r->answer_lost = true;
+	r->mute = true;
 	out = execute(r);
-	r->answer_lost = false;
+	r->mute = false;
 
 	if (out != ENG_DONE)
 		return out;

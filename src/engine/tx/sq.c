@@ -432,7 +432,7 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 	r.app_op = 0;
 	r.cut = ENG_W_NONE; /* a FIN is not cut */
 	r.part = 0;
-	r.injected = r.lost = r.answer_lost = false;
+	r.injected = r.lost = r.mute = false;
 	r.land = 0;
 	r.waits = SEG_NONE;
 	r.waits_ready = waits_ready;
