@@ -43,4 +43,13 @@ struct check_about {
 void check_say(enum check_rule_id rule, const struct check_about *a, const char *f, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A CQ that this thread arms although completions lie in it. */
+struct check_armed {
+	uint32_t cqn, ci; /* ci: 24 bits */
+	uint64_t record;  /* the address of the consumer index, big-endian, in this process */
+};
+void check_arms(const struct check_armed *a);
+/* The next CQ that this thread has armed so, from *i on, which it then forgets. False: none. */
+bool check_armed_next(unsigned int *i, struct check_armed *a);
+
 #endif

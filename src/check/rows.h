@@ -64,6 +64,11 @@ extern const char *const check_level_words[CHECK_LEVEL_COUNT];
 	X(CQ_OVERRUN, "cq-overrun", ERROR, "a completion found its CQ full",                       \
 	  "IBTA 1.4, 11.6.3.1 (CQ error); ibv_create_cq(3)",                                       \
 	  "cqe >= all signalled sends and all receives that can be outstanding")                   \
+	X(ARMED, "armed-not-polled", WARNING,                                                      \
+	  "a CQ had completions when it was armed, and the program waits for an event instead of " \
+	  "polling",                                                                               \
+	  "IBTA 1.4, 11.4.2.2; ibv_get_cq_event(3): completions that were there make no event",    \
+	  "poll once more behind ibv_req_notify_cq()")                                             \
 	X(WQE, "work-request", ERROR, "a work request that the queue cannot execute",              \
 	  "IBTA 1.4, 10.7.2 and 11.4.1.1", "see the reason")                                       \
 	X(SQ_FULL, "send-queue-full", WARNING,                                                     \

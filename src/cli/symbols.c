@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "util/cleanup.h"
+#include "util/num.h"
 
 #ifdef SOFTHCA_LIBDW
 #include <dwarf.h>
@@ -198,7 +199,7 @@ size_t symbols_find(struct symbols *s, const char *where, struct symbol *to, siz
 
 	*to = (struct symbol){.module = slash ? slash + 1 : where};
 	if (plus)
-		n = look_up(s, where, (size_t)(plus - where), strtoull(plus + 1, NULL, 16), to,
+		n = look_up(s, where, (size_t)(plus - where), num_in_base(plus + 1, 16, NULL), to,
 			    max);
 	return n ? n : 1;
 }

@@ -4,6 +4,7 @@
  * of the word and a neighbour add to it, too, by plain instructions or through the kernel: no add
  * is lost, and none happens twice.
  */
+#include "segment/for_tests.h"
 #include "engine/test_keys.h"
 #include "engine/test_steps.h"
 #include "segment/adopt.h"

@@ -102,8 +102,6 @@ int mem_write_be32(struct seg *s, struct mem_slot m, uint64_t va, uint32_t v);
  */
 int mem_atomic(struct seg *s, struct mem_slot m, uint64_t va, uint32_t size,
 	       uint64_t (*next)(uint64_t was, const void *arg), const void *arg, uint64_t *out);
-/* What has the lock that mem_atomic() takes; it takes it over from a stopped holder (qlock.h). */
-struct seg_word *mem_word(const struct seg *s, uint64_t va);
 
 /*
  * One lock per 8-byte word of a page: the same memory has the same lock at every address where it

@@ -10,6 +10,7 @@
  */
 #include "segment/adopt.h"
 #include "segment/mem.h"
+#include "segment/for_tests.h"
 #include "segment/near.h"
 #include "segment/qlock.h"
 #include "util/point.h"

@@ -2,6 +2,7 @@
 /* Atomics on a page that two processes have, when one of them is stopped. */
 #include "segment/test.h"
 #include "segment/mem.h"
+#include "segment/for_tests.h"
 
 #define PAGE 4096
 

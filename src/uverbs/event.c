@@ -6,6 +6,7 @@
  */
 #include "hw/evtarget.h"
 #include "segment/tap.h"
+#include "check/check.h"
 #include "uverbs/priv.h"
 #include "wire/ib_event.h"
 
@@ -178,6 +179,25 @@ static void trace_read(const struct uv_event_file *e, int fd, const struct seg_e
 	rec_end(&r);
 }
 
+/* The thread is to wait for a completion event. Has it polled what it has armed? */
+static void check_waits(void)
+{
+	struct check_armed a;
+	unsigned int i = 0;
+	uint32_t be;
+
+	while (check_armed_next(&i, &a)) {
+		const struct check_about about = {.kind = "CQ", .number = a.cqn};
+
+		if (!mem_guarded_copy(&be, (const void *)(uintptr_t)a.record, sizeof(be)) &&
+		    (__builtin_bswap32(be) & 0xffffff) == a.ci)
+			check_say(CHECK_R_ARMED, &about,
+				  "CQ 0x%x had completions when it was armed, and they were not "
+				  "polled since: an event for them is luck",
+				  a.cqn);
+	}
+}
+
 static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t count, bool nonblock,
 			  struct uv_event_wait *w)
 {
@@ -187,6 +207,8 @@ static ssize_t event_read(struct uv_event_file *e, int fd, void *buf, size_t cou
 	int r;
 
 	tap_look(s);
+	if (CHECK_ON() && e->obj.type->fd_kind == SEG_FILE_COMP)
+		check_waits();
 	if (!q)
 		return -EIO;
 	*w = (struct uv_event_wait){.q = q, .seen = atomic_load(&q->wake)};

@@ -160,7 +160,7 @@ static inline enum ibv_wc_status done(struct end *t)
 }
 
 /* Destroys what is left. */
-static inline int end(void)
+static inline void end_but_device(void)
 {
 	for (int i = 0; i < 2; i++) {
 		struct end *t = i ? &e.b : &e.a;
@@ -172,6 +172,11 @@ static inline int end(void)
 	}
 	ibv_dereg_mr(e.mr);
 	ibv_dealloc_pd(e.pd);
+}
+
+static inline int end(void)
+{
+	end_but_device();
 	ibv_close_device(e.context);
 	return 0;
 }

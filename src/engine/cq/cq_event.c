@@ -3,6 +3,7 @@
  * The events of completion queues: counting CQEs, arming, raising what an arm asks for. Called by
  * cq.c under a CQ's lock, by the doorbell of an arm and by the device thread.
  */
+#include "check/check.h"
 #include "engine/cq/cq_event.h"
 #include "engine/cq/cq.h"
 #include "hw/cq.h"
@@ -316,6 +317,8 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, const uint32_t
 	POINT("cq-armed");
 	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
 	noted = note_news(s, cq, arm);
+	if (noted && CHECK_ON() && mem_is_self(s, cq->dbr_mem))
+		check_arms(&(struct check_armed){cqn, cq->arm_ci, cq->dbr_va});
 	if (!noted && s->spurious && !(rec & CQ_ARM_ODD))
 		noted = cq_note(cq, arm, atomic_load(&cq->told));
 	cq_unlock(s, &h);
