@@ -487,7 +487,7 @@ class Options(Cli):
     def test_output_that_does_not_arrive_is_a_failure(self):
         self.up()
         log = os.path.join(TOP, 'tests', 'logs', 'nccl-905.txt')
-        prints = {'explain': ['0x81'], 'decode': [log], 'up': [], 'topo': ['ring:3'], 'list': [], 'world': [], 'inject': ['lab', 'add', 'ibv_alloc_pd:error=EIO'],
+        prints = {'explain': ['0x81'], 'decode': [log], 'up': [], 'topo': ['ring:3'], 'list': [], 'world': [], 'inject': ['lab', 'add', 'ibv_alloc_pd:error=EIO'], 'check': ['--list'],
                   'console': ['--fabric', 'lab'], 'status': ['lab'], 'top': ['-b', '-n', '2', '-d', '0.1', 'lab'],
                   'pcap': ['--fabric', 'lab', '-o', '-', '--', 'true']}
         silent = {'run', 'trace', 'down', 'link', 'ip'}
@@ -548,7 +548,7 @@ class Options(Cli):
                 (['run', '--nonsense', '--', 'true'], "unknown option '--nonsense' (softhca run --help)"),
                 (['run', '--hsot', 'h1', 'true'], "unknown option '--hsot'; did you mean '--host'?"),
                 (['run', '--hsot=h1', 'true'], "unknown option '--hsot'; did you mean '--host'?"),
-                (['down', '--mtu=1500', 'lab'], "unknown option '--mtu'; it is one of run, trace, pcap, up"),
+                (['down', '--mtu=1500', 'lab'], "unknown option '--mtu'; it is one of run, trace, check, pcap, up"),
                 (['run', '--h', '1', 'true'], "'--h' is the beginning of several options"),
                 (['run', '--hca'], '--hca needs a value: --hca N'),
                 (['run', '--por'], '--ports needs a value: --ports N'),

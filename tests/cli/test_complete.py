@@ -100,7 +100,7 @@ class Offers(unittest.TestCase):
                             (['run', '--fabric', 'nosuch', '--host', ''], []),
                             (['link', ''], ['mlx5_0']), (['link', 'mlx5_0', ''], ['1', '2']),
                             (['link', '--host', 'h2', 'mlx5_0', '1', ''], ['up', 'down']),
-                            (['trace', '-e', 'fw,c'], ['fw,cqe', 'fw,cm']),
+                            (['trace', '-e', 'fw,c'], ['fw,cqe', 'fw,cm', 'fw,check']),
                             (['trace', '-e', '!fw,doorb'], ['!fw,doorbell']),
                             (['trace', '-e', 'cmd=CREATE_QP,QUERY_VPORT'],
                              ['cmd=CREATE_QP,QUERY_VPORT_STATE', 'cmd=CREATE_QP,QUERY_VPORT_COUNTER']),

@@ -52,10 +52,10 @@ def run(args, *options):
 def see(rule, args):
     """(requester, responder, events, counters): texts, in the words of verbs."""
     out, counters = run(args, '--inject', f'{rule}:when=3')
-    sent, error, got, landed = re.search(r'^3: (.*) (0x\w+); receive: (.*); (\d+) bytes$', out, re.M).groups()
+    sent, error, got, theirs, landed = re.search(r'^3: (.*) (0x\w+); receive: (.*?)( 0x\w+)?; (\d+) bytes$', out, re.M).groups()
     states = dict(re.findall(r'^(requester|responder): (\w+)$', out, re.M))
     requester = [STATUS[sent] + (f', vendor_err {error}' if error != '0x0' else '')]
-    responder = [STATUS[got]] if STATUS[got] else ['all bytes' if int(landed) else 'nothing']
+    responder = [STATUS[got] + (f', vendor_err{theirs}' if theirs else '')] if STATUS[got] else ['all bytes' if int(landed) else 'nothing']
     if STATUS[got] is None and args.split()[0] in ('READ', 'BIND'):
         responder = ['nothing']
     size = int((args.split() + ['64'])[2]) if len(args.split()) > 2 else 64

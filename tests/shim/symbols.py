@@ -39,7 +39,7 @@ sys/swap.h sys/shm.h sys/sem.h sys/msg.h sys/un.h sys/acct.h sys/pidfd.h'''.spli
 MUSL = '/lib/ld-musl-x86_64.so.1'
 # What the preloaded library may import.
 ALLOWED = set('''_ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __ctype_b_loc __cxa_finalize __environ
-__errno_location __gmon_start__ __register_atfork __sanitizer_get_allocated_size clock_gettime dirfd dlclose dlerror dlopen dlsym
+__errno_location __gmon_start__ __register_atfork __sanitizer_get_allocated_size backtrace clock_gettime dirfd dlclose dlerror dlopen dlsym
 dl_iterate_phdr dlvsym environ fchmod fdopen fdopendir fileno free ftruncate64 getauxval getenv getrlimit64 gnu_get_libc_version linkat
 malloc memchr memcmp memcpy memmove memset mkdirat prctl pthread_attr_destroy
 pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize pthread_create pthread_mutex_destroy
