@@ -317,7 +317,8 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, const uint32_t
 	POINT("cq-armed");
 	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
 	noted = note_news(s, cq, arm);
-	if (noted && CHECK_ON() && mem_is_self(s, cq->dbr_mem))
+	if (CHECK_ON() && (atomic_load(&cq->pi) - cq->arm_ci) & CQ_COUNTER &&
+	    mem_is_self(s, cq->dbr_mem))
 		check_arms(&(struct check_armed){cqn, cq->arm_ci, cq->dbr_va});
 	if (!noted && s->spurious && !(rec & CQ_ARM_ODD))
 		noted = cq_note(cq, arm, atomic_load(&cq->told));
