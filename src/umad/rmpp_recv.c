@@ -7,6 +7,7 @@
  * mad_recv.lock is held while a segment is stored, never while a MAD is sent. Messages are found
  * without a lock.
  */
+#include "segment/rank.h"
 #include "umad/priv.h"
 
 #include <errno.h>
@@ -65,6 +66,7 @@ static void rmpp_forget(struct seg *s, uint32_t i, struct mad_recv *r)
 		else
 			seg_free_of(s, SEG_T_EVBUF, owner, r->early);
 	r->early = 0;
+	rank_drops(&r->lock); /* it ends with the element */
 	seg_free(s, SEG_T_MRECV, i);
 }
 
