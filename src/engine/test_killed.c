@@ -262,7 +262,7 @@ static void unlocked_after_a_failure(void **state)
 	assert_int_equal(seg_lock(s, &b->cq.hw->lock, 0), 0);
 	intent = b->hw->rx_intent;
 	assert_int_equal(resp_lock(s, b->hw, b->qpn), -ETIMEDOUT);
-	resp_unlock(s, b->hw); /* as after a late PSN */
+	resp_unlock(s, b->hw);                              /* as after a late PSN */
 	assert_true((b->hw->rx_intent ^ intent) << 8 == 0); /* but for its tag */
 	seg_unlock(s, &b->cq.hw->lock);
 	assert_int_equal(resp_lock(s, b->hw, b->qpn), 0);
