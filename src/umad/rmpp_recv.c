@@ -7,11 +7,11 @@
  * mad_recv.lock is held while a segment is stored, never while a MAD is sent. Messages are found
  * without a lock.
  */
-#include "segment/rank.h"
 #include "umad/priv.h"
 
 #include <errno.h>
 #include <string.h>
+#include "segment/rank.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/point.h"
