@@ -176,7 +176,7 @@ static void test_a_held_word_parks_the_requester(void **state)
 	uint64_t at = (uintptr_t)(p->b->mem + 40) / 8 % MEM_WORD_LOCKS;
 	struct seg_word *w = seg_at(s, SEG_T_WORD, (uint32_t)at);
 
-	assert_int_equal(seg_trylock(s, &w->lock), 0);
+	assert_int_equal(seg_lock(s, &w->lock, 0), 0);
 	t_post(p->a, &wr);
 	t_assert_empty(&p->a->cq);
 	assert_int_equal(t_park(p->a), HW_PARK_LOCK);

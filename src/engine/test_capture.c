@@ -234,7 +234,7 @@ static void test_a_lock_is_no_packet(void **state)
 	struct t_pair *p = *state;
 	uint32_t psn = p->a->hw->next_send_psn;
 
-	assert_int_equal(seg_trylock(seg, &p->b->hw->rq_lock), 0);
+	assert_int_equal(seg_lock(seg, &p->b->hw->rq_lock, 0), 0);
 	send_of(p, MLX5_OPCODE_RDMA_WRITE, 8, 0);
 	assert_int_equal(p->a->hw->park, HW_PARK_LOCK);
 	seg_unlock(seg, &p->b->hw->rq_lock);

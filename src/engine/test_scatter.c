@@ -400,7 +400,7 @@ static void an_answer_whose_cqe_is_owed(void **state)
 	p->a->hw->req_data = CQE_FORMAT_DATA_32;
 	memset(p->a->mem, MARK, ROOM);
 	memset(p->b->mem, 0x5a, ROOM);
-	assert_int_equal(seg_trylock(&p->t->s, &p->a->cq.hw->lock), 0);
+	assert_int_equal(seg_lock(&p->t->s, &p->a->cq.hw->lock, 0), 0);
 	t_read(p->a, p->b, 0, sge);
 	t_assert_empty(&p->a->cq);
 	seg_unlock(&p->t->s, &p->a->cq.hw->lock);

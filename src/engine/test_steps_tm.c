@@ -5,6 +5,7 @@
  * agree with the completions.
  */
 #include "engine/test_steps.h"
+#include "segment/rank.h"
 #include "engine/cq/cq.h"
 #include "engine/test_tm.h"
 #include "util/for_tests.h"
@@ -142,6 +143,7 @@ static void die_while_the_cq_is_locked(struct scene *x)
 	scene_go_on(x, SIGKILL);
 	seg_proc(s, x->e->board->key)->state = SEG_PROC_DEAD;
 	assert_int_equal(cq_lock(s, cq->hw, cq->cqn, &h), 0);
+	rank_drops(&cq->hw->lock); /* as if another thread had it */
 	eng_proc_died(s, x->e->board->key);
 	eng_run_due(s);
 	cq_unlock(s, &h);

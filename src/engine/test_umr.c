@@ -429,7 +429,7 @@ static void test_an_invalidate_that_has_to_wait(void **state)
 	mk->en_rinval = 1;
 	LAYOUT_SET(mkc, mk->mkc, en_rinval, 1);
 	changed(p->b, mk->key, &u, HEAD + 64);
-	assert_int_equal(seg_trylock(&p->t->s, &p->b->cq.hw->lock), 0);
+	assert_int_equal(seg_lock(&p->t->s, &p->b->cq.hw->lock, 0), 0);
 	send_inval(p, mk->key, &at);
 	t_assert_empty(&p->a->cq);
 	t_assert_empty(&p->b->cq);

@@ -277,7 +277,7 @@ static void what_waits_is_counted_once(void **state)
 
 	x->tgt->hw->qctr = x->ini->hw->qctr;
 	t_srq_post(&x->srq[0], x->key, x->mem, 2);
-	assert_int_equal(seg_trylock(&x->t->s, &x->cq[0].hw->lock), 0);
+	assert_int_equal(seg_lock(&x->t->s, &x->cq[0].hw->lock, 0), 0);
 	send_to(x, x->srq[0].srqn, "too long");
 	t_now += 2 * NSEC_PER_MSEC;
 	t_ring(x->ini);
@@ -289,7 +289,7 @@ static void what_waits_is_counted_once(void **state)
 	assert_int_equal(c->n[HW_QC_RESP_CQE_ERROR], 1);
 	assert_int_equal(c->n[HW_QC_RESP_LOCAL_LENGTH_ERROR], 1);
 	/* and so are flushed WQEs */
-	assert_int_equal(seg_trylock(&x->t->s, &x->ini->cq.hw->lock), 0);
+	assert_int_equal(seg_lock(&x->t->s, &x->ini->cq.hw->lock, 0), 0);
 	send_to(x, x->srq[0].srqn, "flushed");
 	t_ring(x->ini);
 	seg_unlock(&x->t->s, &x->ini->cq.hw->lock);

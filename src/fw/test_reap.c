@@ -566,7 +566,7 @@ static void test_a_try_waits_for_nobody(void **state)
 
 	qp_to(e, PRM_QP_STATE_RTS);
 	for (size_t i = 0; i < ARRAY_SIZE(locks); i++) {
-		assert_int_equal(seg_lock(&e->s, locks[i], SEG_LOCK_DATA_NS), 0);
+		assert_int_equal(seg_lock(&e->s, locks[i], 0), 0);
 		assert_false(fw_reap_try(&e->s, e->file));
 		assert_int_equal(seg_owner(&e->s, SEG_T_PD, e->pd), e->file + 1);
 		assert_int_equal(hca->zombies, 0);

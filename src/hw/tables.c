@@ -32,6 +32,7 @@
 #include "segment/adopt.h"
 #include "segment/mem.h"
 #include "segment/proc.h"
+#include "segment/rank.h"
 #include "segment/slot.h"
 #include "segment/table.h"
 
@@ -43,6 +44,31 @@
 /* About 5.8 GiB in all, sparse; SUPPORT.md 1 and test_table.c contain the number, too. */
 #define ROW(id, type, capacity, first) [SEG_T_##id] = {(capacity), sizeof(struct type), (first)},
 const struct seg_table_row seg_table_rows[SEG_T_COUNT] = {SEG_TABLES(ROW)};
+
+/* The order of locks. A thread has one of each row at most. */
+#define LOCK(id, type, lock)                                             \
+	{                                                                \
+		SEG_T_##id, offsetof(struct type, lock), #type "." #lock \
+	}
+const struct seg_lock_row seg_lock_rows[] = {
+	LOCK(HCA, hw_hca, reap_lock),
+	LOCK(HCA, hw_hca, share_lock),
+	LOCK(HCA, hw_hca, lock),
+	LOCK(MSEND, mad_send, pump),
+	LOCK(SUBNET, fab_subnet, lock),
+	LOCK(NODE, fab_node, lock),
+	LOCK(SUBNET, fab_subnet, link_lock),
+	LOCK(MRECV, mad_recv, lock),
+	LOCK(QP, hw_qp, sq_lock),
+	LOCK(QP, hw_qp, rq_lock),
+	LOCK(SRQ, hw_srq, lock),
+	LOCK(WORD, seg_word, lock),
+	LOCK(CQ, hw_cq, lock),
+	LOCK(EVTAB, seg_evhash, lock),
+	LOCK(EVTAB, seg_evhash, around),
+	LOCK(EVQ, seg_evq, lock),
+	{0},
+};
 
 #define CHECK_ELEM(id, type, capacity, first) \
 	static_assert(sizeof(struct type) % 64 == 0, #type " wants SEG_ELEM");

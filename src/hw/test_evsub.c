@@ -261,8 +261,7 @@ static void an_eventfd_is_written_by_its_own_process(void **state)
 static void hold_every_chain(struct seg *s, struct test_child *c, void *arg)
 {
 	for (uint32_t i = 1; i < EVSUB_CHAINS; i++)
-		seg_lock(s, &((struct seg_evhash *)seg_at(s, SEG_T_EVTAB, i))->lock,
-			 SEG_LOCK_DATA_NS);
+		seg_lock(s, &((struct seg_evhash *)seg_at(s, SEG_T_EVTAB, i))->lock, 0);
 	test_tell(c->tell[1]);
 	test_wait(c->go[0]);
 	for (uint32_t i = 1; i < EVSUB_CHAINS; i++)

@@ -14,6 +14,7 @@
  */
 #include "segment/lock.h"
 #include "segment/proc.h"
+#include "segment/rank.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/sys.h"
@@ -238,17 +239,22 @@ lock_taken(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint64_t most
 
 int seg_lock_turn(struct seg *s, struct seg_lock *l, uint64_t timeout_ns, uint16_t *turn)
 {
-	return lock_fast(s, l, turn)
-		       ? 0
-		       : lock_taken(s, l, timeout_ns,
-				    timeout_ns >= SEG_LOCK_CTRL_NS ? SEG_LOCK_HUNG_NS : timeout_ns,
-				    turn);
+	uint64_t most = timeout_ns >= SEG_LOCK_CTRL_NS ? SEG_LOCK_HUNG_NS : timeout_ns;
+	int rc;
+
+	if (timeout_ns)
+		rank_waits(s, l);
+	rc = lock_fast(s, l, turn) ? 0 : lock_taken(s, l, timeout_ns, most, turn);
+	return timeout_ns ? rank_took(s, l, turn, rc) : rc;
 }
 
 int seg_lock_queue(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
-	return lock_fast(s, l, turn) ? 0
-				     : lock_taken(s, l, SEG_LOCK_DATA_NS, SEG_LOCK_BUSY_NS, turn);
+	rank_waits(s, l);
+	return rank_took(s, l, turn,
+			 lock_fast(s, l, turn)
+				 ? 0
+				 : lock_taken(s, l, SEG_LOCK_DATA_NS, SEG_LOCK_BUSY_NS, turn));
 }
 
 int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
@@ -260,7 +266,10 @@ int seg_lock(struct seg *s, struct seg_lock *l, uint64_t timeout_ns)
 
 int seg_lock_if_runs_turn(struct seg *s, struct seg_lock *l, uint16_t *turn)
 {
-	return lock_fast(s, l, turn) ? 0 : lock_taken(s, l, STOPPED_NS, SEG_LOCK_HUNG_NS, turn);
+	rank_waits(s, l);
+	return rank_took(
+		s, l, turn,
+		lock_fast(s, l, turn) ? 0 : lock_taken(s, l, STOPPED_NS, SEG_LOCK_HUNG_NS, turn));
 }
 
 int seg_lock_if_runs(struct seg *s, struct seg_lock *l)
@@ -277,11 +286,11 @@ int seg_trylock_turn(struct seg *s, struct seg_lock *l, uint16_t *turn)
 	while (!LOCK_OWNER((uint32_t)all)) {
 		*turn = seg_lock_turn_of(all);
 		if (swap_word(l, &all, seg_lock_me(s) | (uint32_t)all, *turn, __ATOMIC_ACQUIRE))
-			return 0;
+			return rank_took(s, l, turn, 0);
 	}
 	if ((uint32_t)all != seg_lock_me(s) && who_dead(s, seg_lock_who((uint32_t)all)) &&
 	    inherit(s, l, (uint32_t)all, turn))
-		return SEG_LOCK_INHERITED;
+		return rank_took(s, l, turn, SEG_LOCK_INHERITED);
 	return -EBUSY;
 }
 
@@ -336,6 +345,7 @@ static inline bool unlock_fast(struct seg *s, struct seg_lock *l, uint64_t was)
 
 void seg_unlock(struct seg *s, struct seg_lock *l)
 {
+	rank_drops(l);
 	/* The element was freed and reused while a stale holder had it. */
 	if (!unlock_fast(s, l, seg_lock_whole(l)) && !unlock_waited(s, l, NULL))
 		TRACE(LOG_MEM, "unlock of a lock held by %#x", l->word);
@@ -345,6 +355,7 @@ void seg_unlock_turn(struct seg *s, struct seg_lock *l, uint16_t turn)
 {
 	uint64_t was = seg_lock_whole(l);
 
+	rank_drops(l);
 	if (seg_lock_turn_of(was) == turn && !unlock_fast(s, l, was))
 		unlock_waited(s, l, &turn);
 }
@@ -388,7 +399,7 @@ bool seg_lock_steal(struct seg *s, struct seg_lock *l, uint32_t word, uint16_t *
 	if (!replace(s, l, word, ~LOCK_BITS, turn))
 		return false;
 	TRACE(LOG_LINK, "lock of stopped slot %u taken over", seg_lock_who(word).slot);
-	return true;
+	return rank_took(s, l, turn, true);
 }
 
 bool seg_lock_orphaned(struct seg *s, struct seg_lock *l)

@@ -10,8 +10,8 @@
  * A process without a slot (a supervisor before it registers itself) locks as slot 0, which is
  * never dead. A zeroed lock is free.
  *
- * A holder must have all asynchronous signals blocked (sig_block_all()/the trap handler). Order:
- * HCA -> requester (SQ) -> responder (RQ or SRQ) -> CQ -> event queue; at most one CQ lock.
+ * A holder must have all asynchronous signals blocked (sig_block_all()/the trap handler). The order
+ * of locks is that of the rows in hw/tables.c, which some builds check (rank.h).
  */
 #ifndef SOFTHCA_SEGMENT_LOCK_H
 #define SOFTHCA_SEGMENT_LOCK_H

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include "segment/rank.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/point.h"
@@ -66,6 +67,7 @@ static void rmpp_forget(struct seg *s, uint32_t i, struct mad_recv *r)
 		else
 			seg_free_of(s, SEG_T_EVBUF, owner, r->early);
 	r->early = 0;
+	rank_drops(&r->lock); /* it ends with the element */
 	seg_free(s, SEG_T_MRECV, i);
 }
 
