@@ -293,6 +293,9 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, const uint32_t
 	struct cq_held h;
 	bool noted;
 
+	if (CHECK_ON() && word && mem_is_self(s, cq->dbr_mem) &&
+	    (atomic_load(&cq->pi) - *word) & CQ_COUNTER)
+		check_arms(&(struct check_armed){cqn, *word & CQ_COUNTER, cq->dbr_va});
 	if (cq_lock(s, cq, cqn, &h)) {
 		/* The doorbell record asks for an arm: the device thread will do it. */
 		TRACE(LOG_DOORBELL, "arm of CQ 0x%x: lock is held", cqn);
@@ -317,9 +320,6 @@ static void arm_cq(struct seg *s, struct hw_cq *cq, uint32_t cqn, const uint32_t
 	POINT("cq-armed");
 	atomic_store_explicit(&cq->arm_seen, rec, memory_order_relaxed);
 	noted = note_news(s, cq, arm);
-	if (CHECK_ON() && (atomic_load(&cq->pi) - cq->arm_ci) & CQ_COUNTER &&
-	    mem_is_self(s, cq->dbr_mem))
-		check_arms(&(struct check_armed){cqn, cq->arm_ci, cq->dbr_va});
 	if (!noted && s->spurious && !(rec & CQ_ARM_ODD))
 		noted = cq_note(cq, arm, atomic_load(&cq->told));
 	cq_unlock(s, &h);
