@@ -25,11 +25,11 @@ extern uint64_t (*eng_clock)(void);
  * A store of 8 bytes to byte `offset` of UAR page `uar`; `be` is the raw qword, big-endian as in
  * memory:
  *
- * - 0x20: CQ doorbell {arm word, cqn}: eng_arm_cq; - 0x800, 0x900 ... 0xf00: send doorbell, the
- * first qword of a control segment: eng_ring_sq.
+ * - 0x20: CQ doorbell {arm word, cqn}: eng_arm_cq;
+ * - 0x800, 0x900 ... 0xf00: send doorbell, the first qword of a control segment: eng_ring_sq.
  *
- * The value names the queue and says how far to go. Unknown numbers, and
- * queues with another uar_page, are ignored as on a card (traced).
+ * The value names the queue and says how far to go. Unknown numbers, and queues with another
+ * uar_page, are ignored as on a card (traced).
  */
 void eng_uar_write(struct seg *s, uint32_t uar, uint32_t offset, uint64_t be);
 

@@ -4,16 +4,18 @@
  * It holds what belongs to the hardware, in tables addressed by index. A sparse file: only touched
  * pages cost memory. No pointers inside, ever.
  *
- * Ownership. Each table has, beside its elements, one 32-bit owner word per element: 0
- * free SEG_OWNER_DEVICE      made when the fabric was (HCAs, ports, EQs) file index + 1
- * belongs to that open file (see SEG_T_FILE) and dies with it SEG_CLAIMING...       being prepared
- * by the process named in the word: not live yet An element is claimed by a compare-and-swap of its
- * owner word to a claiming word, then zeroed, and becomes live when the owner is stored; it is
- * freed by storing 0. Each is the last store of its operation: a process killed at any instruction
- * leaves no torn object behind, and a claim whose process is dead is taken over by the next search
- * that meets it. An element that is live but not filled in yet is all zero except `gen`. Everything
- * that an open file owns can be found by scanning owner words, without help from the (perhaps dead)
- * process that made it: that is how a dead process's objects are reaped.
+ * Ownership. Each table has, beside its elements, one 32-bit owner word per element:
+ *	0                     free
+ *	SEG_OWNER_DEVICE      made when the fabric was (HCAs, ports, EQs)
+ *	file index + 1        belongs to that open file (see SEG_T_FILE) and dies with it
+ *	SEG_CLAIMING...       being prepared by the process named in the word: not live yet
+ * An element is claimed by a compare-and-swap of its owner word to a claiming word, then zeroed,
+ * and becomes live when the owner is stored; it is freed by storing 0. Each is the last store of
+ * its operation: a process killed at any instruction leaves no torn object behind, and a claim
+ * whose process is dead is taken over by the next search that meets it. An element that is live but
+ * not filled in yet is all zero except `gen`. Everything that an open file owns can be found by
+ * scanning owner words, without help from the (perhaps dead) process that made it: that is how a
+ * dead process's objects are reaped.
  */
 #ifndef SOFTHCA_SEGMENT_SEG_H
 #define SOFTHCA_SEGMENT_SEG_H

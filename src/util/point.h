@@ -5,10 +5,14 @@
  * die there; in other builds a point is empty.
  *
  * The actions are set by SOFTHCA_POINT in the program's environment, or by point_set():
- * name:action[:n][,name:action[:n]...] `name` is a point's, or * for any. `n`: only the n-th time,
- * counted from 1, that this process comes by; else each time. Actions: delay=<microseconds>, stop
- * (SIGSTOP to this thread, hence its process), kill (SIGKILL), exit (exit_group with status 0),
- * term (of this thread: exit).
+ *	name:action[:n][,name:action[:n]...]
+ * `name` is a point's, or * for any. `n`: only the n-th time, counted from 1, that this process
+ * comes by; else each time. Actions:
+ *	delay=<microseconds>
+ *	stop    SIGSTOP to this thread, hence its process
+ *	kill    SIGKILL
+ *	exit    exit_group with status 0
+ *	term    this thread ends
  */
 #ifndef SOFTHCA_UTIL_POINT_H
 #define SOFTHCA_UTIL_POINT_H

@@ -10,11 +10,11 @@
  * unexpected (operand, address, mapping, system call), the site or this one store traps.
  *
  * site    jmp stub                stub    call patch_entry (patch.S), all registers kept
- * patch_enter()   is it a UAR? an engine stack
- * patch_ring()    on that stack, vector state saved
- * patch_leave()
- * done:   jmp behind the mov
- * slow:   the original mov, which may trap; jmp behind the mov
+ *                                         patch_enter()   is it a UAR? an engine stack
+ *                                         patch_ring()    on that stack, vector state saved
+ *                                         patch_leave()
+ *                                 done:   jmp behind the mov
+ *                                 slow:   the original mov, which may trap; jmp behind the mov
  *
  * patch.c has the states; patch_enter.c, stack.c and uar.c are compiled for general registers only,
  * because they run with the program's vector registers live.
