@@ -2,6 +2,7 @@
 /* Shared receive queues: order, limits, and receives taken but not completed. */
 #include "engine/test.h"
 #include "hw/cq.h"
+#include "hw/qp.h"
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include <infiniband/verbs.h>
@@ -250,9 +251,28 @@ static void a_number_used_anew(void **state)
 	eng_srq_created(srq);
 	assert_int_not_equal(srq->turn, was.turn);
 	assert_int_not_equal(srq->lwm, was.lwm);
+	assert_int_not_equal(srq->kept, was.kept);
 	assert_int_not_equal(srq->lock.inherited, was.lock.inherited);
 	assert_int_equal(hw_srq_limit(srq), 0);
 	assert_int_equal(srq->lwm & (HW_LWM_OWES | HW_LWM_OWES_DEVX), 0);
+}
+
+/* The same of a QP's responder: all of its words, and the lock itself. */
+static void a_qp_number_used_anew(void **state)
+{
+	struct srq_bed *p = *state;
+	struct hw_qp *qp = p->b[1]->hw, was = *qp;
+
+	seg_free(&p->t->s, SEG_T_QP, p->b[1]->qpn);
+	assert_int_equal(seg_alloc_at(&p->t->s, SEG_T_QP, T_OWNER, p->b[1]->qpn), 0);
+	eng_qp_created(qp);
+	assert_int_not_equal(qp->rx_turn, was.rx_turn);
+	assert_int_not_equal(qp->msn, was.msn);
+	assert_int_not_equal(qp->rx_srqn >> 24, was.rx_srqn >> 24);
+	assert_int_not_equal(qp->rx_n, was.rx_n);
+	assert_int_not_equal(qp->rx_intent >> 56, was.rx_intent >> 56);
+	assert_int_not_equal(qp->mig, was.mig);
+	assert_int_not_equal(qp->rq_lock.inherited, was.rq_lock.inherited);
 }
 
 int main(void)
@@ -266,6 +286,7 @@ int main(void)
 		S(srq_last_wqe),
 		S(srq_wqe_in_hand),
 		S(a_number_used_anew),
+		S(a_qp_number_used_anew),
 		S(an_arm_waits_for_a_holder),
 		S(a_reset_waits_for_a_holder),
 	};

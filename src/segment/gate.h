@@ -16,6 +16,9 @@
  * Revoker: first makes its change (the key's state), then calls gate_shut(). GATE_SHUT and
  * GATE_GONE: no copy that was decided before the call happens after it. GATE_OPEN: the thread runs,
  * or is inside a step that the caller has to wait for (`minds`): wait and call again.
+ *
+ * With its gate shut a thread may swap words with tags, pay events and unlock, and use its own
+ * process's queues. All else waits for gate_reset(), before the WQE begins anew.
  */
 #ifndef SOFTHCA_SEGMENT_GATE_H
 #define SOFTHCA_SEGMENT_GATE_H

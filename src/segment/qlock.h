@@ -2,6 +2,9 @@
 /*
  * Locks that are taken over from a stopped holder (doc/internals/locks.md). A kind of lock is a
  * row; an object's lock is named by the row and the object.
+ *
+ * A store under such a lock is a compare-and-swap of a word with a tag, goes through the holder's
+ * gate, or is harmless when it comes late (doc/internals/tags.md).
  */
 #ifndef SOFTHCA_SEGMENT_QLOCK_H
 #define SOFTHCA_SEGMENT_QLOCK_H

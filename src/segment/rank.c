@@ -5,7 +5,7 @@
  */
 #include "segment/rank.h"
 
-#ifdef SEG_RANKS
+#ifdef BUG_CHECKS
 #include "util/tls.h"
 
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #define SOFTHCA_SEGMENT_RANK_H
 
 #include "segment/lock.h"
+#include "util/bug.h"
 
 /* A lock in the elements of a table. */
 struct seg_lock_row {
@@ -19,16 +20,7 @@ struct seg_lock_row {
 extern const struct seg_lock_row
 	seg_lock_rows[]; /* in their order, up to a name NULL (hw/tables.c) */
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SEG_RANKS
-#endif
-#endif
-#if defined(SOFTHCA_POINTS) || defined(__SANITIZE_ADDRESS__)
-#define SEG_RANKS
-#endif
-
-#ifdef SEG_RANKS
+#ifdef BUG_CHECKS
 /* Called before the lock is waited for: ends the process if a lock is held that comes later. */
 void rank_waits(struct seg *s, const struct seg_lock *l);
 /* It was taken, or not (`rc` negative). Returns `rc`. */

@@ -31,4 +31,20 @@ static inline bool bug_on(bool bad, const char *file, int line, const char *what
 }
 #define BUG_ON(cond) bug_on((cond), __FILE__, __LINE__, #cond)
 
+/* Builds with the address sanitizer or with points also check what would cost a hot path. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define BUG_CHECKS
+#endif
+#endif
+#if defined(SOFTHCA_POINTS) || defined(__SANITIZE_ADDRESS__)
+#define BUG_CHECKS
+#endif
+
+#ifdef BUG_CHECKS
+#define BUG_CHECK(cond) ((void)BUG_ON(cond))
+#else
+#define BUG_CHECK(cond) ((void)(0 && (cond)))
+#endif
+
 #endif

@@ -5,6 +5,7 @@
  */
 #include "engine/base/ring.h"
 #include "engine/base/words.h"
+#include "util/bug.h"
 #include "util/point.h"
 
 #define PAIR(first, second)                                                     \
@@ -96,6 +97,9 @@ void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *
 
 void resp_written(struct seg *s, struct hw_qp *qp, uint32_t cqn, uint32_t at, const uint8_t *cqe)
 {
+	/* Without an intent before the CQE an heir would give the receive to the next message. */
+	BUG_CHECK(resp_is_ours(qp) && (RESP_INTENT_STATE(resp_held.intent) != RESP_WRITES ||
+				       RESP_INTENT_CQN(resp_held.intent) != cqn));
 	resp_intend(qp, RESP_WRITTEN, cqn, resp_in_hand(resp_held.note, resp_held.ci));
 	if (__builtin_expect(!resp_is_ours(qp), 0))
 		resp_mark_written(s, cqn, at, cqe);
@@ -161,9 +165,13 @@ void resp_reset(struct hw_qp *qp)
 	resp_held.intent = resp_load(RESP_INTENT(qp));
 }
 
-/* A thread that was stopped with an earlier QP of this number must find changed words. */
+/*
+ * A thread that was stopped with an earlier QP of this number must find changed words: each tag,
+ * and the turn of the lock, begins with the element's generation, which seg_alloc() increments.
+ */
 void eng_qp_created(struct hw_qp *qp)
 {
+	qp->rq_lock.inherited = (uint16_t)(qp->gen << 8);
 	atomic_store(&qp->mig, (uint64_t)(qp->gen & 0x1ffff) * HW_MIG_SEQ);
 	qp->path[1].port = SEG_NONE;
 	qp->rx_turn = qp->gen << 16;

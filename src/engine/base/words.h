@@ -154,6 +154,9 @@ static inline void resp_intend_nothing(struct hw_qp *qp)
  * until resp_done() or resp_unlock(). resp_written(): notes, with the CQ's lock, that it is
  * written; if the responder's lock was taken over, for the heir. _writes: for any QP: is one of the
  * two noted?
+ *
+ * Between the two the CQE's owner byte commits the receive; cq_commit() comes after _written(), as
+ * an heir of the CQ looks at the entry at its index alone. doc/internals/tags.md has all steps.
  */
 void resp_intent(struct hw_qp *qp, uint32_t cqn, uint32_t at);
 void resp_written(struct seg *s, struct hw_qp *qp, uint32_t cqn, uint32_t at, const uint8_t *cqe);
@@ -167,6 +170,11 @@ void resp_mark_written(struct seg *s, uint32_t cqn, uint32_t at, const uint8_t *
 /* After true the lock is not taken over until _end(); false: it already was. */
 bool resp_busy(const struct hw_qp *qp);
 void resp_busy_end(void);
+/* Between the two, or without a gate: this thread may make a change of several stores. */
+static inline bool resp_is_busy(void)
+{
+	return !resp_held.q.gate || (gate_word(resp_held.q.gate) & ~GATE_REVOKED) == GATE_STATE;
+}
 /* The lock was taken over from a stopped holder, whose later stores then have no effect. */
 void resp_change_tags(void *o);
 /* If the caller cannot lock the responder anew, its unlock has no effect. */

@@ -11,6 +11,7 @@
 #include "hw/cq.h"
 #include "hw/flags.h"
 #include "segment/near.h"
+#include "util/bug.h"
 #include "util/point.h"
 
 #include <errno.h>
@@ -360,6 +361,14 @@ void *cqe_data(struct eng_cqe *c, uint32_t format)
 	return memset(c->data, 0, sizeof(c->data));
 }
 
+/* Has the holder noted the gate that its CQE passes? Also true if the lock was taken over. */
+static bool is_noted(const struct seg *s, const struct cq_held *h)
+{
+	uint32_t note = atomic_load(&h->cq->ring);
+
+	return (note && note >> 24 == (h->q.turn & 0xff)) || !cq_is_ours(s, h);
+}
+
 int cq_write(struct seg *s, struct cq_held *h, const struct eng_cqe *c)
 {
 	struct hw_cq *cq = h->cq;
@@ -377,6 +386,7 @@ int cq_write(struct seg *s, struct cq_held *h, const struct eng_cqe *c)
 	struct iovec from[2] = {{(uint8_t *)c + offsetof(struct eng_cqe, b) - front, 63 + front},
 				{(void *)(c->b + 63), 1}};
 
+	BUG_CHECK(!is_noted(s, h));
 	if (cq->cqe_bytes < 64 + front)
 		return -EAGAIN;
 	if (__builtin_expect(cq->zip, 0)) {

@@ -11,6 +11,7 @@
 #include "hw/qp_state.h"
 #include "hw/srq.h"
 #include "hw/use.h"
+#include "util/bug.h"
 #include "util/point.h"
 
 #include <errno.h>
@@ -35,6 +36,12 @@ bool qp_enter_err(struct hw_qp *qp, enum prm_qp_state to)
  */
 #define FAIL_EVENT(note) ((int)((note) % HW_EV_SEQ) - 2)
 
+/* A responder fails in several steps, so its holder must be one that keeps the lock. */
+static void check_busy(const struct hw_qp *qp, const uint32_t *note)
+{
+	BUG_CHECK(note == &qp->rx_fail && !resp_is_busy());
+}
+
 void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note)
 {
 	int event = FAIL_EVENT(*note);
@@ -42,6 +49,7 @@ void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *not
 	bool failed =
 		*note && atomic_load(&qp->state) == (drains ? PRM_QP_STATE_RST : PRM_QP_STATE_ERR);
 
+	check_busy(qp, note);
 	if (failed) {
 		if (!drains)
 			atomic_fetch_or(&qp->flush_pending, HW_PEND_FLUSH_SQ | HW_PEND_FLUSH_RQ);
@@ -64,6 +72,7 @@ void qp_fail_resume(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *not
 
 bool qp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, uint32_t *note, int ib_event_type)
 {
+	check_busy(qp, note);
 	/* In ERR already: leave no note, which would belong to another failure. */
 	if (atomic_load(&qp->state) == PRM_QP_STATE_ERR)
 		return false;
