@@ -9,7 +9,7 @@ import unittest
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCS = ['README.md', 'CONTRIBUTING.md', 'doc/README.md', 'doc/COMPARISON.md', 'doc/DESIGN.md', 'doc/STYLE.md',
         'doc/GLOSSARY.md', 'doc/HAZARDS.md', 'doc/HOWTO_ADD_FW_COMMAND.md', 'doc/HOWTO_ADD_METHOD.md',
-        'doc/HOWTO_ADD_MAD_ATTRIBUTE.md', 'doc/HOWTO_ADD_CM_COMMAND.md', 'doc/HOWTO_FUZZ.md',
+        'doc/HOWTO_ADD_MAD_ATTRIBUTE.md', 'doc/HOWTO_ADD_CM_COMMAND.md', 'doc/HOWTO_ADD_POINT.md', 'doc/HOWTO_FUZZ.md',
         'doc/INTERNALS.md', 'doc/SUPPORT.md'] + sorted(
             os.path.relpath(f, TOP) for f in glob.glob(os.path.join(TOP, 'doc/internals/*.md')))
 # What an example adds.
