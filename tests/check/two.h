@@ -8,6 +8,7 @@
 
 #include "../world/ends.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -217,9 +218,20 @@ static inline enum ibv_wc_status done(struct end *t)
 	return wc.status;
 }
 
+/* Reads the events of errors. */
+static inline void read_events(void)
+{
+	struct ibv_async_event event;
+
+	fcntl(e.context->async_fd, F_SETFL, O_NONBLOCK);
+	while (!ibv_get_async_event(e.context, &event))
+		ibv_ack_async_event(&event);
+}
+
 /* Destroys what is left. */
 static inline void end_but_device(void)
 {
+	read_events();
 	for (int i = 0; i < 2; i++) {
 		struct end *t = i ? &e.b : &e.a;
 

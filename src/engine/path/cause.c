@@ -722,6 +722,10 @@ static void check_kept(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn, 
 		rule = short_rule(cause_note.need, cause_note.room);
 	cause_put_qp(&t, r->s, qp, qpn);
 	cause_put(&t, "%s: %s", what, cause_last.text);
+	if (rule == 1 + CHECK_R_LKEY && qpn == r->qpn && cause_note.was_good) {
+		rule = 1 + CHECK_R_DEREG;
+		cause_put(&t, "; it was registered when the request was posted");
+	}
 	check_cause(r, rule, (uint64_t)qpn << 32 | why, &t);
 }
 
