@@ -57,6 +57,10 @@ extern const char *const check_level_words[CHECK_LEVEL_COUNT];
 	  "two READs of different queue pairs fill the same memory at a time",                     \
 	  "IBTA 1.4, 10.8.3.3: queue pairs have no order among each other",                        \
 	  "poll the completion of the first READ, or read into other memory")                      \
+	X(READ_RECV, "read-and-receive", WARNING,                                                  \
+	  "a READ and a message fill the same memory at a time",                                   \
+	  "IBTA 1.4, 10.8.3.3: send queue and receive queue have no order among each other",       \
+	  "read into other memory than receives are posted for")                                   \
 	/* queues */                                                                               \
 	X(RECV_SHORT, "receive-too-short", ERROR, "a message does not fit the posted receive",     \
 	  "IBTA 1.4, 9.7.4.1.5 and 9.7.5.2.6", "post receives of the largest message")             \

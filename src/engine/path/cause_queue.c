@@ -169,6 +169,69 @@ static bool put_full(struct cause_text *t, struct seg *s, const struct hw_qp *qp
 	return true;
 }
 
+/* ---- a READ and a receive */
+
+#define READ_SEGS 8u
+
+static bool seg_overlaps(const uint8_t *a, uint64_t n, const uint8_t *b)
+{
+	uint64_t x = LAYOUT_GET(wqe_data, a, addr), y = LAYOUT_GET(wqe_data, b, addr);
+
+	return LAYOUT_GET32(wqe_data, a, lkey) == LAYOUT_GET32(wqe_data, b, lkey) &&
+	       x < y + wqe_data_len(b) && y < x + n;
+}
+
+/* Does the READ with these data segments fill a part of the receive? *va: where. */
+static bool fills_receive(const uint8_t *segs, uint32_t nseg, const struct eng_recv *rv,
+			  uint64_t len, uint64_t *va)
+{
+	for (uint32_t i = 0; i < rv->nseg && len; i++) {
+		const uint8_t *seg = rv->seg + (size_t)i * WQE_SEG;
+		uint64_t n = wqe_data_len(seg);
+
+		n = n < len ? n : len;
+		len -= n;
+		for (uint32_t k = 0; k < nseg; k++)
+			if (seg_overlaps(seg, n, segs + (size_t)k * WQE_SEG)) {
+				*va = LAYOUT_GET(wqe_data, segs + (size_t)k * WQE_SEG, addr);
+				return true;
+			}
+	}
+	return false;
+}
+
+/*
+ * Only where check has made the READ late: its completion cannot have been polled. The QP's owner
+ * may execute it meanwhile, as its lock is not taken; then the index has changed.
+ */
+void cause_into_read(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
+		     const struct eng_recv *rv, uint64_t len)
+{
+	const struct check_about a = {
+		.kind = "QP", .number = qpn, .elsewhere = qp->mem.slot != r->s->self};
+	uint32_t ci = atomic_load(&qp->sq_ci), ds;
+	uint8_t wqe[(2 + READ_SEGS) * WQE_SEG];
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	uint64_t va;
+
+	if (atomic_load(&qp->park) != HW_PARK_LATE ||
+	    sq_read_wqe(r->s, qp, ci & 0xffff, 0, wqe, sizeof(wqe)) ||
+	    LAYOUT_GET32(wqe_ctrl, wqe, opcode) != WQE_OP_RDMA_READ)
+		return;
+	ds = LAYOUT_GET32(wqe_ctrl, wqe, ds);
+	if (ds < 3 || ds > 2 + READ_SEGS ||
+	    !fills_receive(wqe + 2 * WQE_SEG, ds - 2, rv, len, &va) ||
+	    atomic_load(&qp->sq_ci) != ci || atomic_load(&qp->park) != HW_PARK_LATE)
+		return;
+	cause_put_qp(&t, r->s, qp, qpn);
+	cause_put(&t,
+		  "a message is received into memory at 0x%llx, which an outstanding RDMA_READ of "
+		  "the queue pair fills, too",
+		  (unsigned long long)va);
+	check_say(CHECK_R_READ_RECV, &a, "%s", line);
+}
+
 /* ---- queue pairs that were never in RTS */
 
 /* The QP that was connected to this one last, if it still is; SEG_NONE: none. */
