@@ -83,7 +83,7 @@ extern const char *const check_level_words[CHECK_LEVEL_COUNT];
 	  "poll once more behind ibv_req_notify_cq()")                                             \
 	X(WQE, "work-request", ERROR, "a work request that the queue cannot execute",              \
 	  "IBTA 1.4, 10.7.2 and 11.4.1.1", "see the reason")                                       \
-	X(SQ_FULL, "send-queue-full", WARNING,                                                     \
+	X(SQ_FULL, "send-queue-full", NOTE,                                                        \
 	  "the send queue is full of work requests whose completions were not polled",             \
 	  "ibv_post_send(3); rdma-core, providers/mlx5/qp.c, mlx5_wq_overflow()",                  \
 	  "signal at least one request of each max_send_wr, and poll its completion")              \
