@@ -6,12 +6,14 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
 
 SKIPPED = 77  # exit status of a command that lacks something, and says what in its last line: as `softhca world --all`
 TOPICS = 'uverbs,fw,doorbell,cqe,event,cm'
+LEVELS = ('note', 'warning', 'error')  # of reports of softhca check
 
 
 class Host:
@@ -24,8 +26,8 @@ class Host:
         return f'<host {self.name} of {self.fabric.name}>'
 
     def command(self, argv):
-        return [self.fabric.program, 'run', '--fabric', self.fabric.name, '--host', self.name, '--',
-                *map(str, argv)]
+        how = self.fabric.check.options() if self.fabric.check else ['run']
+        return [self.fabric.program, *how, '--fabric', self.fabric.name, '--host', self.name, '--', *map(str, argv)]
 
     def run(self, argv, check=True, **kw):
         """subprocess.run(); the output is captured as text. With check, a failure fails the test."""
@@ -84,11 +86,51 @@ class Rule:
         self.remove()
 
 
+class Check:
+    """Commands run by softhca-check(1); what it reports from a level on fails the test."""
+
+    def __init__(self, level, suppress=None):
+        self.level, self.suppress = level, suppress
+        self.dir = tempfile.mkdtemp(prefix='softhca-check-')
+        self.commands = 0
+        self.read = []
+
+    def options(self):
+        self.commands += 1
+        options = ['check', '-W', self.level, '--json', os.path.join(self.dir, str(self.commands))]
+        return options + (['--suppress', str(self.suppress)] if self.suppress else [])
+
+    def reports(self):
+        """Those of the commands that have ended."""
+        files = [os.path.join(self.dir, str(n + 1)) for n in range(self.commands)]
+        while files:
+            path = files.pop(0)
+            try:
+                with open(path, encoding='utf-8') as f:
+                    self.read += json.load(f)
+            except (OSError, ValueError):
+                continue  # it runs
+            os.unlink(path)
+        return self.read
+
+    def failures(self):
+        """What fails the test, in words."""
+        return [f'softhca: check: {r["level"]} {r["rule"]}: {r["text"]}' +
+                ''.join(f'\n    {call.get("function", "?")} ({call.get("source", call["module"])})'
+                        for stack in ('here', 'posted') for call in r.get(stack, [])) +
+                f'\n    hint: {r["hint"]}'
+                for r in self.reports() if LEVELS.index(r['level']) >= LEVELS.index(self.level)]
+
+    def end(self):
+        self.reports()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
 class Fabric:
     """A fabric that is up, for one test."""
     count = 0
 
-    def __init__(self, program, options, artifacts=None):
+    def __init__(self, program, options, artifacts=None, check=None):
         Fabric.count += 1
         self.program = program
         self.options = options
@@ -96,6 +138,7 @@ class Fabric:
         self.others = []
         self.name = f'pytest-{os.getpid()}-{Fabric.count}'
         self.artifacts = artifacts
+        self.check = check and Check(*check)
         self.env = {}
         self.processes = []
         self.capture = None
@@ -144,7 +187,8 @@ class Fabric:
     def world(self, *names):
         """Another fabric, with these worlds and otherwise the options of this one; it ends with the test."""
         other = Fabric(self.program, [*self.options, '--world', ','.join(names)],
-                       self.artifacts and os.path.join(self.artifacts, '+'.join(names)))
+                       self.artifacts and os.path.join(self.artifacts, '+'.join(names)),
+                       self.check and (self.check.level, self.check.suppress))
         self.others.append(other)
         return other
 
@@ -158,6 +202,14 @@ class Fabric:
     def never_fired(self):
         """Rules of the marker that have had no effect; those of inject() have `fired`."""
         return [f['rule'] for f in self.status()['faults'] if f['number'] in self.given and not f['fired']]
+
+    @property
+    def reports(self):
+        """What softhca check has reported of commands that have ended, as dictionaries."""
+        return list(self.check.reports()) if self.check else []
+
+    def broken_rules(self):
+        return [text for f in (self, *self.others) if f.check for text in f.check.failures()]
 
     def run(self, argv, check=True, **kw):
         return self.hosts[0].run(argv, check, **kw)
@@ -174,7 +226,7 @@ class Fabric:
         lines = [f'{w["world"]}: {w["what"]}. {w["why"]}' for w in differs]
         for host in self.status()['hosts']:
             lines += host.get('use', {}).get('causes', {})
-        return lines
+        return lines + (self.check.failures() if self.check else [])
 
     def link(self, hca, port, state, host=None):
         self.softhca('link', '--fabric', self.name, '--host', host or self.hosts[0].name, hca, str(port), state)
@@ -201,12 +253,23 @@ class Fabric:
             other.down()
         for p in self.processes:
             if p.poll() is None:
-                p.kill()  # softhca run: its command dies with it
+                self.end_process(p)
             p.wait()
         if self.capture:
             self.capture.send_signal(signal.SIGINT)
             self.capture.communicate()
+        if self.check:
+            self.check.end()
         self.softhca('down', self.name)
+
+    def end_process(self, p):
+        if self.check:  # it shall say what it has found
+            p.terminate()
+            try:
+                p.wait(10)
+            except subprocess.TimeoutExpired:
+                pass
+        p.kill()  # softhca run: its command dies with it
 
 
 def pytest_addoption(parser):
@@ -214,6 +277,10 @@ def pytest_addoption(parser):
     group.addoption('--softhca', metavar='PROGRAM', help='the program softhca ($SOFTHCA, or the one in $PATH)')
     group.addoption('--softhca-artifacts', metavar='DIR',
                     help='keep the trace and the packets of tests that fail in DIR')
+    group.addoption('--softhca-check', metavar='LEVEL', choices=LEVELS,
+                    help='check each test: it fails if softhca check reports something of this level (error, warning, '
+                         'note)')
+    group.addoption('--softhca-suppress', metavar='FILE', help='what softhca check shall not report')
 
 
 def pytest_configure(config):
@@ -237,6 +304,16 @@ def pytest_runtest_makereport(item, call):
                     report.sections.append((f'softhca: fabric {f.name}', '\n'.join(lines)))
 
 
+def _check(options, config):
+    """The level that fails a test, and the file of suppressions; None: it is not checked."""
+    level = options.pop('check', config.getoption('--softhca-check'))
+    suppress = options.pop('suppress', config.getoption('--softhca-suppress'))
+    level = 'error' if level is True else level
+    if level and level not in LEVELS:
+        pytest.fail(f"the marker's check is True, False, 'error', 'warning' or 'note', not {level!r}", pytrace=False)
+    return (level, suppress) if level else None
+
+
 def _options(item):
     """The nearest marker wins, option by option."""
     options = {}
@@ -248,11 +325,12 @@ def _options(item):
     unused = options.pop('inject_unused', 'fail')
     if unused not in ('ok', 'fail'):
         pytest.fail(f"the marker's inject_unused is 'ok' or 'fail', not {unused!r}", pytrace=False)
+    check = _check(options, item.config)
     argv = []
     for name, value in options.items():
         for v in value if isinstance(value, (list, tuple)) else [value]:
             argv += ['--' + name.replace('_', '-'), str(v)]
-    return argv, unused == 'ok'
+    return argv, unused == 'ok', check
 
 
 def _program(config):
@@ -287,9 +365,9 @@ def _fabric(request, world):
     kept = request.config.getoption('--softhca-artifacts')
     if kept:
         kept = os.path.join(os.path.abspath(kept), re.sub(r'[^\w.-]+', '-', request.node.nodeid))
-    options, unused_ok = _options(request.node)
+    options, unused_ok, check = _options(request.node)
     try:
-        fabric = Fabric(program, options + (['--world', world] if world else []), kept)
+        fabric = Fabric(program, options + (['--world', world] if world else []), kept, check)
     except RuntimeError as e:
         if world and (f'--world {world} needs' in str(e) or 'contradict each other' in str(e)):
             pytest.skip(str(e))
@@ -300,7 +378,8 @@ def _fabric(request, world):
     failed = getattr(request.node, 'softhca_failed', False)
     never = [] if failed or unused_ok else fabric.never_fired()
     fabric.down()
-    if kept and not failed and not never:
+    wrong = [f'never fired: {rule}' for rule in never] + ([] if failed else fabric.broken_rules())
+    if kept and not failed and not wrong:
         shutil.rmtree(kept)
-    if never:
-        pytest.fail('\n'.join(f'never fired: {rule}' for rule in never), pytrace=False)
+    if wrong:
+        pytest.fail('\n'.join(wrong), pytrace=False)

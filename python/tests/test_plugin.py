@@ -241,3 +241,64 @@ def test_faults_and_time_scale_of_a_marker(pytester):
     out = result.stdout.str()
     assert out.count('never fired: ibv_alloc_mw:error=EIO') == 1 and 'never fired: ibv_alloc_dm' not in out
     assert "--time-scale: '0' is not a number from 0.001 to 1000" in out
+
+
+WRONG_KEY = os.path.join(os.path.dirname(SOFTHCA), 'tests', 'check', 'lkey_range_wrong')
+
+
+def test_a_broken_rule_fails_a_test(pytester):
+    pytester.makefile('.txt', known='lkey main\n')
+    pytester.makepyfile(f'''
+        import pytest
+
+        def test_in_the_shade(softhca_fabric):
+            softhca_fabric.run(['{WRONG_KEY}'])
+            assert softhca_fabric.reports == []
+
+        @pytest.mark.softhca(check=True)
+        def test_broken(softhca_fabric):
+            softhca_fabric.run(['{WRONG_KEY}'])
+            assert [r['rule'] for r in softhca_fabric.reports] == ['lkey']
+
+        @pytest.mark.softhca(check='error')
+        def test_only_a_warning(softhca_fabric):
+            softhca_fabric.run(['{WRONG_KEY.replace('lkey_range', 'timeout_zero')}'])
+
+        @pytest.mark.softhca(check='note', suppress='known.txt')
+        def test_known(softhca_fabric):
+            softhca_fabric.run(['{WRONG_KEY}'])
+
+        @pytest.mark.softhca(check='error')
+        def test_it_still_runs(softhca_fabric):
+            p = softhca_fabric.popen(['sh', '-c', '{WRONG_KEY} >&2; echo; trap "exit 0" TERM; while :; do sleep 0.1; done'],
+                                     stdout=-1)
+            p.stdout.readline()
+
+        @pytest.mark.softhca(check=True)
+        def test_fails_by_itself(softhca_fabric):
+            softhca_fabric.run(['{WRONG_KEY}'])
+            assert False
+
+        @pytest.mark.softhca(check='worse')
+        def test_wrong(softhca_fabric):
+            pass
+    ''')
+    result = pytester.runpytest_subprocess('-p', 'pytest_softhca')
+    result.assert_outcomes(passed=5, failed=1, errors=3)
+    out = result.stdout.str()
+    assert out.count('softhca: check: error lkey: ') >= 3 and '    main (' in out
+    assert "the marker's check is True, False, 'error', 'warning' or 'note', not 'worse'" in out
+
+
+def test_all_tests_are_checked(pytester):
+    pytester.makepyfile(f'''
+        import pytest
+
+        def test_broken(softhca_fabric):
+            softhca_fabric.run(['{WRONG_KEY}'])
+
+        @pytest.mark.softhca(check=False)
+        def test_excluded(softhca_fabric):
+            softhca_fabric.run(['{WRONG_KEY}'])
+    ''')
+    pytester.runpytest_subprocess('-p', 'pytest_softhca', '--softhca-check', 'warning').assert_outcomes(passed=2, errors=1)

@@ -49,6 +49,18 @@ extern const char *const check_level_words[CHECK_LEVEL_COUNT];
 	  "a request sends memory that a READ before it has not filled for sure",                  \
 	  "IBTA 1.4, 10.8.3.3; ibv_post_send(3), IBV_SEND_FENCE",                                  \
 	  "IBV_SEND_FENCE, or poll the completion of the READ first")                              \
+	X(DEREG, "deregistered-in-use", ERROR,                                                     \
+	  "a region was deregistered before the completion of a work request that names it",       \
+	  "IBTA 1.4, 10.6.3.1 and 10.8.3.1; ibv_dereg_mr(3)",                                      \
+	  "poll the completion before ibv_dereg_mr()")                                             \
+	X(READ_TWICE, "read-twice", WARNING,                                                       \
+	  "two READs of different queue pairs fill the same memory at a time",                     \
+	  "IBTA 1.4, 10.8.3.3: queue pairs have no order among each other",                        \
+	  "poll the completion of the first READ, or read into other memory")                      \
+	X(READ_RECV, "read-and-receive", WARNING,                                                  \
+	  "a READ and a message fill the same memory at a time",                                   \
+	  "IBTA 1.4, 10.8.3.3: send queue and receive queue have no order among each other",       \
+	  "read into other memory than receives are posted for")                                   \
 	/* queues */                                                                               \
 	X(RECV_SHORT, "receive-too-short", ERROR, "a message does not fit the posted receive",     \
 	  "IBTA 1.4, 9.7.4.1.5 and 9.7.5.2.6", "post receives of the largest message")             \
@@ -71,10 +83,13 @@ extern const char *const check_level_words[CHECK_LEVEL_COUNT];
 	  "poll once more behind ibv_req_notify_cq()")                                             \
 	X(WQE, "work-request", ERROR, "a work request that the queue cannot execute",              \
 	  "IBTA 1.4, 10.7.2 and 11.4.1.1", "see the reason")                                       \
-	X(SQ_FULL, "send-queue-full", WARNING,                                                     \
+	X(SQ_FULL, "send-queue-full", NOTE,                                                        \
 	  "the send queue is full of work requests whose completions were not polled",             \
 	  "ibv_post_send(3); rdma-core, providers/mlx5/qp.c, mlx5_wq_overflow()",                  \
 	  "signal at least one request of each max_send_wr, and poll its completion")              \
+	X(UNPOLLED, "completion-unpolled", NOTE,                                                   \
+	  "a queue pair ends before the completions of its work requests are polled",              \
+	  "IBTA 1.4, 11.4.2.1; ibv_poll_cq(3)", "poll them, as they may tell of a failure")        \
 	X(NOT_READY, "not-ready", ERROR, "work is posted before the queue pair may do it",         \
 	  "IBTA 1.4, 10.3.1; ibv_modify_qp(3)", "ibv_modify_qp() to RTS before ibv_post_send()")   \
 	X(WRONG_UAR, "wrong-uar", ERROR, "a doorbell on another page than the queue's",            \
@@ -82,6 +97,8 @@ extern const char *const check_level_words[CHECK_LEVEL_COUNT];
 	/* objects */                                                                              \
 	X(LEAK, "leak", NOTE, "an object is left at the end", "ibv_create_qp(3) and its like",     \
 	  "destroy it, and what it needs after it")                                                \
+	X(EVENT, "event-unread", NOTE, "an asynchronous event of an error was never read",         \
+	  "IBTA 1.4, 11.6.3; ibv_get_async_event(3)", "a thread for ibv_get_async_event()")        \
 	X(UNDONE, "destroyed-with-work", WARNING, "a queue pair ends while its work waits",        \
 	  "IBTA 1.4, 10.2.4.5; ibv_destroy_qp(3)", "wait for the completions, or go to ERR first") \
 	X(GONE, "used-after-destroy", ERROR, "a doorbell for a queue pair that does not exist",    \

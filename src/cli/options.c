@@ -477,7 +477,7 @@ static const struct opt_row rows[] = {
 	{CLI_CHECK, "json", 0, "FILE", "also write the reports as JSON", TEXT(check.json_file)},
 	{CLI_CHECK, "warn", 'W', "error|warning|note", "print reports from this level on (warning)",
 	 VALUE(uint32_t, check.shown, levels)},
-	{CLI_RUN | CLI_TRACE, "pcap", 0, "FILE", "also capture the packets, into FILE",
+	{CLI_RUN | CLI_TRACE | CLI_CHECK, "pcap", 0, "FILE", "also capture the packets, into FILE",
 	 TEXT(capout)},
 	{CLI_ALL, "help", 'h', NULL, "this text", .store = store_help},
 };

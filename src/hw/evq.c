@@ -539,19 +539,21 @@ int evq_pop(struct seg *s, uint32_t evq, uint32_t gen, int fd, struct seg_evrec 
 	return r;
 }
 
-void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx)
+uint32_t evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx)
 {
 	_Atomic uint32_t *counter;
+	uint32_t types = 0;
 	struct seg_evrec *r;
 	struct seg_evq *q;
 
 	/* If this fails, nothing is lost: evq_pop() drops records without a living source. */
 	if (evq_enter(s, evq, gen, SEG_LOCK_CTRL_NS, &q))
-		return;
+		return 0;
 	for (uint32_t i = EVQ_REF_IDX(q->head); i; i = r->after) {
 		r = seg_at(s, SEG_T_EVREC, i);
 		if (r->src.table != table || r->src.idx != idx)
 			continue;
+		types |= evq_rec_is(r, EVQ_TOLD) && r->type < 32 ? 1u << r->type : 0;
 		r->src.table = PURGED;
 		evq_count_down(q, r->len);
 		evq_data_free(s, r);
@@ -560,6 +562,7 @@ void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32
 	first(s, evq, q, -1, &counter);
 	evq_settle(s, evq, q, -1);
 	evq_leave(s, evq, q);
+	return types;
 }
 
 static void kill_queue(struct seg *s, uint32_t evq, uint32_t gen, uint32_t how)

@@ -171,8 +171,11 @@ const uint8_t *evq_data(struct seg *s, uint32_t at, uint32_t *next);
 void evq_data_free(struct seg *s, const struct seg_evrec *rec);
 /* Note that an event could not be queued for lack of space: the next read says so. Never waits. */
 void evq_lost(struct seg *s, uint32_t evq, uint32_t gen);
-/* Drop unread events of a source that is being destroyed. */
-void evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx);
+/*
+ * Drop unread events of a source that is being destroyed. The types that they had, as bits; an
+ * event without a type counts as 0.
+ */
+uint32_t evq_purge(struct seg *s, uint32_t evq, uint32_t gen, uint32_t table, uint32_t idx);
 /* Would a read return a record or an error? Takes no lock. */
 bool evq_ready(const struct seg *s, const struct seg_evq *q);
 /*

@@ -71,15 +71,39 @@ void uv_target_set(const struct uv_target *t, const struct uv_event_file *e, uin
 	atomic_store_explicit(&t->at->evq, e->evq, memory_order_release);
 }
 
+#define BAD_EVENTS                                                                             \
+	(1u << IB_EVENT_CQ_ERR | 1u << IB_EVENT_QP_FATAL | 1u << IB_EVENT_QP_REQ_ERR |         \
+	 1u << IB_EVENT_QP_ACCESS_ERR | 1u << IB_EVENT_PATH_MIG_ERR | 1u << IB_EVENT_SRQ_ERR | \
+	 1u << IB_EVENT_WQ_FATAL)
+
+/* These types of events of the object have not been read. */
+static void check_unread(const struct seg *s, uint32_t evq, const struct uv_target *t,
+			 uint32_t types)
+{
+	const struct seg_file *f = seg_file(s, evq);
+	const char *kind = t->table == SEG_T_QP    ? "QP"
+			   : t->table == SEG_T_CQ  ? "CQ"
+			   : t->table == SEG_T_SRQ ? "SRQ"
+						   : "object";
+	const struct check_about a = {.kind = kind, .number = t->idx};
+
+	if (f && f->kind == SEG_FILE_ASYNC && types & BAD_EVENTS)
+		check_say(CHECK_R_EVENT, &a, "%s 0x%x ended, and its event %s was never read", kind,
+			  t->idx, ib_event_name((uint32_t)__builtin_ctz(types & BAD_EVENTS)));
+}
+
 void uv_target_clear(struct seg *s, const struct uv_target *t, uint32_t *reported)
 {
-	uint32_t evq;
+	uint32_t evq, unread;
 
 	if (!t->at || t->busy)
 		return;
 	evq = atomic_exchange(&t->at->evq, SEG_NONE);
-	if (evq != SEG_NONE)
-		evq_purge(s, evq, t->at->evq_gen, t->table, t->idx);
+	if (evq != SEG_NONE) {
+		unread = evq_purge(s, evq, t->at->evq_gen, t->table, t->idx);
+		if (CHECK_ON() && unread)
+			check_unread(s, evq, t, unread);
+	}
 	*reported = atomic_load(&t->at->reported);
 }
 

@@ -27,6 +27,9 @@
 	X(18, GID_CHANGE)          \
 	X(19, WQ_FATAL)
 
+#define IB_EVENT_ID(nr, name) IB_EVENT_##name = (nr),
+enum ib_event { IB_EVENTS(IB_EVENT_ID) };
+
 /* "QP_FATAL"...; "?" if unknown. */
 const char *ib_event_name(uint32_t type);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """softhca in the build systems and the CI of others, from where it is installed."""
+import json
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'lib'))
 from softhca import BUILD, TOP, fabric_dir  # noqa: E402
 
+PROGRAMS = os.path.join(BUILD, 'tests', 'check')
 CMAKE = '''cmake_minimum_required(VERSION 3.16)
 project(user NONE)
 enable_testing()
@@ -24,8 +26,12 @@ softhca_add_test(NAME good-faults INJECT "fw[cmd=CREATE_CQ]:status=EXCEED_LIM" "
     grep 'CREATE_CQ.*fired.:1.*alloc_mw.*time_scale.:100'")
 softhca_add_test(NAME bad-faults INJECT ibv_alloc_mw:error=EIO COMMAND true)
 softhca_add_test(NAME good-file INJECT_FILE rules COMMAND sh -c "! ibv_rc_pingpong")
+softhca_add_test(NAME good-rules CHECK error COMMAND PROGRAMS/timeout_zero_wrong)
+softhca_add_test(NAME good-known CHECK warning SUPPRESS known COMMAND PROGRAMS/timeout_zero_wrong)
+softhca_add_test(NAME bad-warning CHECK warning COMMAND PROGRAMS/timeout_zero_wrong)
+softhca_add_test(NAME bad-rules CHECK error COMMAND PROGRAMS/lkey_range_wrong)
 softhca_add_test(NAME bad-worlds ALL_WORLDS COMMAND grep -q ffff ${pkey})
-'''
+'''.replace('PROGRAMS', PROGRAMS)
 MESON = '''project('user')
 test('good', find_program('sh'), args: ['-c', 'ibv_devices | grep -q mlx5_0'])
 test('bad', find_program('sh'), args: ['-c', 'ibv_devices | grep -q mlx5_1'])
@@ -105,11 +111,38 @@ class Wrappers(unittest.TestCase):
             self.assertIn(f'\n  {name}:\n', action)
             self.assertIn(f'        SOFTHCA_{name.upper().replace("-", "_")}: ${{{{ inputs.{name} }}}}\n', action)
 
+    def test_rules_of_a_step(self):
+        """A broken rule fails it and is kept; one that is known, or of a lower level, does not."""
+        ci = os.path.join(self.prefix, 'share', 'softhca', 'softhca-ci')
+        kept = os.path.join(self.work, 'softhca-artifacts')
+        self.write('known', 'timeout-zero\n')
+
+        def step(program, status, **inputs):
+            more = [f'SOFTHCA_{name}={value}' for name, value in inputs.items()]
+            return self.sh('env', *more, ci, '--', os.path.join(PROGRAMS, program), status=status)
+        self.assertNotIn('softhca: check:', step('lkey_range_wrong', 0))
+        step('timeout_zero_wrong', 0, CHECK='error')
+        step('timeout_zero_wrong', 0, CHECK='warning', SUPPRESS='known')
+        self.assertFalse(os.path.exists(kept))
+        self.assertIn('softhca: check: warning timeout-zero: ', step('timeout_zero_wrong', 1, CHECK='warning'))
+        out = step('lkey_range_wrong', 1, CHECK='error')
+        self.assertIn('softhca: check: error lkey: ', out)
+        self.assertIn('; reports and packets are in', out)
+        with open(os.path.join(kept, 'reports.json'), encoding='utf-8') as f:
+            self.assertEqual([r['rule'] for r in json.load(f)], ['lkey'])
+        self.assertGreater(os.path.getsize(os.path.join(kept, 'packets.pcap')), 24)
+        with open(os.path.join(TOP, 'action.yml'), encoding='utf-8') as f:
+            action = f.read()
+        for name in ('check', 'suppress'):
+            self.assertIn(f'\n  {name}:\n', action)
+            self.assertIn(f'        SOFTHCA_{name.upper()}: ${{{{ inputs.{name} }}}}\n', action)
+
     def test_ctest(self):
         if not shutil.which('ctest'):
             self.skipTest('cmake is not installed')
         self.write('CMakeLists.txt', CMAKE)
         self.write('rules', 'ibv_create_cq:error=ENOMEM\n')
+        self.write('known', 'timeout-zero to_rts\n')
         self.sh('cmake', '-B', 'out', f'-DCMAKE_PREFIX_PATH={self.prefix}')
         self.sh('ctest', '--test-dir', 'out', '-R', 'good')
         self.sh('ctest', '--test-dir', 'out', '-R', 'bad', status=8)

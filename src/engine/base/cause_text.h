@@ -16,6 +16,7 @@ struct cause_note {
 	uint64_t addr, len;
 	uint64_t need, room; /* bytes of a message, and of the receive that is too short */
 	enum eng_why theirs; /* why the receive of the other end failed */
+	bool was_good;       /* check: the request's memory was registered when it was posted */
 };
 extern TLS_IE struct cause_note cause_note;
 

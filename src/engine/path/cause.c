@@ -702,6 +702,12 @@ static void check_cause(const struct eng_run *r, uint8_t rule, uint64_t key,
 		check_say((enum check_rule_id)(rule - 1), &a, "%s", t->buf);
 }
 
+/* A datagram that is too long for its receive: would it have fitted without the GRH? */
+static uint8_t short_rule(uint64_t need, uint64_t room)
+{
+	return 1 + (need <= room + ENG_GRH_BYTES ? CHECK_R_UD_GRH : CHECK_R_RECV_SHORT);
+}
+
 /* The failure of a work request of that QP, as keep() has kept it. */
 static void check_kept(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn, const char *what)
 {
@@ -713,9 +719,13 @@ static void check_kept(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn, 
 	if (why == ENG_W_RETRY)
 		rule = cause_rules[no_answer(r).id];
 	if (why == ENG_W_RECV_LENGTH && qp->st == PRM_ST_UD)
-		rule = 1 + CHECK_R_UD_GRH;
+		rule = short_rule(cause_note.need, cause_note.room);
 	cause_put_qp(&t, r->s, qp, qpn);
 	cause_put(&t, "%s: %s", what, cause_last.text);
+	if (rule == 1 + CHECK_R_LKEY && qpn == r->qpn && cause_note.was_good) {
+		rule = 1 + CHECK_R_DEREG;
+		cause_put(&t, "; it was registered when the request was posted");
+	}
 	check_cause(r, rule, (uint64_t)qpn << 32 | why, &t);
 }
 
@@ -829,7 +839,11 @@ static void tell_dropped(struct eng_run *r, const struct cause *c, uint64_t key)
 	at = t.n;
 	put_cause(&t, r->s, c);
 	if (CHECK_ON())
-		check_cause(r, cause_rules[c->id], key, &t);
+		check_cause(r,
+			    c->id == ENG_CAUSE_SHORT && r->qp->st == PRM_ST_UD
+				    ? short_rule(c->a, c->b)
+				    : cause_rules[c->id],
+			    key, &t);
 	if (!n)
 		hw_tell(r->s, r->qp->hca, HW_TOLD_DROPPED, key, line);
 	rec_lost(r, "dropped", line + at, n ? n : 1);

@@ -42,9 +42,10 @@ void cause_parked(struct eng_run *r, enum hw_park why);
 void cause_unparked(struct eng_run *r);
 /* The QP is freed or reset: does its work wait for something, or could not begin? */
 void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed);
-/* The last completion of the send queue that the program has polled: the index of its WQE. False:
- * it is too long ago. */
-bool cause_last_polled(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *wqe);
+/* check: so many bytes go into that receive of the QP. Does a READ that it has not executed yet
+ * fill the same memory? */
+void cause_into_read(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
+		     const struct eng_recv *rv, uint64_t len);
 /* The part of it that needs the program's memory. */
 void cause_full(struct seg *s, const struct hw_qp *qp, uint32_t qpn);
 

@@ -59,7 +59,9 @@ void cause_unparked(struct eng_run *r)
 
 #define CQES_SEARCHED 256u
 
-bool cause_last_polled(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *wqe)
+/* The last completion of the send queue that the program has polled: the index of its WQE. False:
+ * it is too long ago. */
+static bool last_polled(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *wqe)
 {
 	const struct hw_cq *cq = hw_cq(s, qp->cqn_snd);
 	uint32_t ci, kept; /* kept: polled entries that are not written again yet */
@@ -83,6 +85,34 @@ bool cause_last_polled(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint
 	return false;
 }
 
+/* Completions of work requests that the program has not polled; flushed ones do not count. */
+static uint32_t unpolled_of(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
+{
+	const struct hw_cq *cq = hw_cq(s, qp->cqn_snd);
+	uint32_t ci, unpolled, n = 0;
+	uint8_t cqe[64];
+
+	if (!cq || cq->oi || cq->cc || hw_cq_error(cq) ||
+	    mem_read_be32(s, cq->dbr_mem, cq->dbr_va, &ci))
+		return 0;
+	unpolled = (atomic_load(&cq->pi) - ci) & CQ_COUNTER;
+	if (unpolled > 1u << cq->log_size)
+		return 0;
+	for (uint32_t i = 0; i < unpolled && i < CQES_SEARCHED; i++) {
+		uint32_t opcode;
+
+		if (mem_read(s, cq->mem, cq_slot_at(cq, ci + i), cqe, sizeof(cqe)) ||
+		    LAYOUT_GET32(cqe64, cqe, format) == CQE_FORMAT_COMPRESSED)
+			return n;
+		opcode = LAYOUT_GET32(cqe64, cqe, opcode);
+		n += LAYOUT_GET32(cqe64, cqe, qpn) == qpn &&
+		     (opcode == CQE_REQ ||
+		      (opcode == CQE_REQ_ERR &&
+		       LAYOUT_GET32(err_cqe, cqe, syndrome) != CQE_SYND_WR_FLUSH));
+	}
+	return n;
+}
+
 /* Bytes of the WQE there, and whether it asks for a completion. 0: it is none. */
 static uint32_t wqe_at(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t index,
 		       bool *signalled)
@@ -103,7 +133,7 @@ static uint32_t wqe_at(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint
 static uint32_t posted(struct seg *s, const struct hw_qp *qp, uint32_t qpn, uint32_t *asking)
 {
 	uint32_t pi = atomic_load(&qp->sq_pi) & 0xffff, size = 1u << qp->sq_log_size, at = 0, n = 0;
-	bool polled = cause_last_polled(s, qp, qpn, &at), signalled;
+	bool polled = last_polled(s, qp, qpn, &at), signalled;
 
 	*asking = 0;
 	if (!polled && pi > size)
@@ -137,6 +167,69 @@ static bool put_full(struct cause_text *t, struct seg *s, const struct hw_qp *qp
 		  "answers ENOMEM then",
 		  n, asking, qp->max_send_wr);
 	return true;
+}
+
+/* ---- a READ and a receive */
+
+#define READ_SEGS 8u
+
+static bool seg_overlaps(const uint8_t *a, uint64_t n, const uint8_t *b)
+{
+	uint64_t x = LAYOUT_GET(wqe_data, a, addr), y = LAYOUT_GET(wqe_data, b, addr);
+
+	return LAYOUT_GET32(wqe_data, a, lkey) == LAYOUT_GET32(wqe_data, b, lkey) &&
+	       x < y + wqe_data_len(b) && y < x + n;
+}
+
+/* Does the READ with these data segments fill a part of the receive? *va: where. */
+static bool fills_receive(const uint8_t *segs, uint32_t nseg, const struct eng_recv *rv,
+			  uint64_t len, uint64_t *va)
+{
+	for (uint32_t i = 0; i < rv->nseg && len; i++) {
+		const uint8_t *seg = rv->seg + (size_t)i * WQE_SEG;
+		uint64_t n = wqe_data_len(seg);
+
+		n = n < len ? n : len;
+		len -= n;
+		for (uint32_t k = 0; k < nseg; k++)
+			if (seg_overlaps(seg, n, segs + (size_t)k * WQE_SEG)) {
+				*va = LAYOUT_GET(wqe_data, segs + (size_t)k * WQE_SEG, addr);
+				return true;
+			}
+	}
+	return false;
+}
+
+/*
+ * Only where check has made the READ late: its completion cannot have been polled. The QP's owner
+ * may execute it meanwhile, as its lock is not taken; then the index has changed.
+ */
+void cause_into_read(struct eng_run *r, const struct hw_qp *qp, uint32_t qpn,
+		     const struct eng_recv *rv, uint64_t len)
+{
+	const struct check_about a = {
+		.kind = "QP", .number = qpn, .elsewhere = qp->mem.slot != r->s->self};
+	uint32_t ci = atomic_load(&qp->sq_ci), ds;
+	uint8_t wqe[(2 + READ_SEGS) * WQE_SEG];
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	uint64_t va;
+
+	if (atomic_load(&qp->park) != HW_PARK_LATE ||
+	    sq_read_wqe(r->s, qp, ci & 0xffff, 0, wqe, sizeof(wqe)) ||
+	    LAYOUT_GET32(wqe_ctrl, wqe, opcode) != WQE_OP_RDMA_READ)
+		return;
+	ds = LAYOUT_GET32(wqe_ctrl, wqe, ds);
+	if (ds < 3 || ds > 2 + READ_SEGS ||
+	    !fills_receive(wqe + 2 * WQE_SEG, ds - 2, rv, len, &va) ||
+	    atomic_load(&qp->sq_ci) != ci || atomic_load(&qp->park) != HW_PARK_LATE)
+		return;
+	cause_put_qp(&t, r->s, qp, qpn);
+	cause_put(&t,
+		  "a message is received into memory at 0x%llx, which an outstanding RDMA_READ of "
+		  "the queue pair fills, too",
+		  (unsigned long long)va);
+	check_say(CHECK_R_READ_RECV, &a, "%s", line);
 }
 
 /* ---- queue pairs that were never in RTS */
@@ -207,6 +300,21 @@ static void check_ended(enum check_rule_id rule, uint32_t qpn, const struct caus
 		check_say(rule, &a, "%s", t->buf);
 }
 
+static void check_unpolled(struct seg *s, const struct hw_qp *qp, uint32_t qpn)
+{
+	const struct check_about a = {.kind = "QP", .number = qpn};
+	uint32_t n = qp->dest_qpn == qpn || qp->no_sq ? 0 : unpolled_of(s, qp, qpn);
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+
+	if (!n)
+		return;
+	cause_put_qp(&t, s, qp, qpn);
+	cause_put(&t, "ended with %u completion%s of its work requests that %s not polled", n,
+		  n == 1 ? "" : "s", n == 1 ? "was" : "were");
+	check_say(CHECK_R_UNPOLLED, &a, "%s", line);
+}
+
 void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
 {
 	uint32_t park = atomic_load(&qp->park), state = atomic_load(&qp->state);
@@ -216,6 +324,8 @@ void cause_ended(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
 	bool waits = state == PRM_QP_STATE_RTS && (park == HW_PARK_RNR || park == HW_PARK_RETRY);
 	size_t at;
 
+	if (CHECK_ON() && is_freed)
+		check_unpolled(s, qp, qpn);
 	cause_put_qp(&t, s, qp, qpn);
 	at = t.n;
 	if (waits) {

@@ -4,6 +4,7 @@
  * requester's thread under the responder's rq_lock; takes the lock of one CQ and, through srq.c, of
  * the SRQ.
  */
+#include "check/check.h"
 #include "engine/path/cause.h"
 #include "engine/rx/rx.h"
 #include "engine/rx/tm.h"
@@ -162,7 +163,11 @@ enum eng_why resp_buffers(struct eng_run *r, const struct hw_qp *qp, uint32_t qp
 		if (why)
 			return why;
 	}
-	return r->remote.len < need ? ENG_W_RECV_LENGTH : ENG_W_NONE;
+	if (r->remote.len < need)
+		return ENG_W_RECV_LENGTH;
+	if (CHECK_ON())
+		cause_into_read(r, qp, qpn, rv, need);
+	return ENG_W_NONE;
 }
 
 bool resp_fail(struct seg *s, struct hw_qp *qp, uint32_t qpn, int ib_event_type)

@@ -33,6 +33,8 @@ struct watch {
 	_Atomic uint32_t busy;
 	uint32_t qpn, gen;
 	uint32_t posted;       /* work requests */
+	uint32_t at_ci, step;  /* the WQE in hand, and its index without a wrap */
+	uint32_t begin;        /* the step from which nothing was executed at the last doorbell */
 	uint32_t late;         /* 1 + the index of the WQE that is late; 0: none */
 	uint32_t seen;         /* WQEs before this index were looked at, when one was late */
 	uint64_t sum, address; /* of its memory, when it was posted */
@@ -47,9 +49,9 @@ struct watch {
 		struct check_stack at;
 	} rung[RUNG];
 	uint32_t nrung;
-	/* What was to be read last, in a ring: the memory, and the index of the WQE. */
+	/* What was to be read last, in a ring: the memory, and the step of the WQE. */
 	struct {
-		uint32_t index;
+		uint32_t step;
 		uint64_t va, len; /* len 0: none */
 	} reads[READS];
 	uint32_t nreads;
@@ -57,6 +59,17 @@ struct watch {
 
 /* A queue without a place here is not watched. */
 static struct watch watches[WATCHES];
+
+/* The last READs of all queues, in a ring. */
+#define TARGETS 64u
+static struct {
+	_Atomic uint32_t busy;
+	uint32_t n;
+	struct target {
+		uint32_t qpn, gen, step;
+		uint64_t va, len; /* len 0: none */
+	} at[TARGETS];
+} targets;
 
 static struct watch *watch_of(const struct eng_run *r)
 {
@@ -233,12 +246,28 @@ static void compare(struct eng_run *r, const struct watch *w, bool is_read)
 
 /* ---- fences */
 
+static uint32_t step_at(const struct watch *w, uint32_t index)
+{
+	return w->step + ((index - w->at_ci) & 0xffff);
+}
+
+static void count_step(const struct eng_run *r, struct watch *w)
+{
+	w->step = step_at(w, r->ci);
+	w->at_ci = r->ci;
+}
+
+static bool is_since(uint32_t step, uint32_t begin)
+{
+	return (int32_t)(step - begin) >= 0;
+}
+
 static void note_read(const struct eng_run *r, struct watch *w)
 {
 	for (uint32_t i = 0; i < r->local.n; i++) {
 		uint32_t at = w->nreads++ % READS;
 
-		w->reads[at].index = r->ci;
+		w->reads[at].step = step_at(w, r->ci);
 		w->reads[at].va = r->local.v[i].va;
 		w->reads[at].len = r->local.v[i].len;
 	}
@@ -252,13 +281,56 @@ static bool overlaps(const struct eng_run *r, uint64_t va, uint64_t len)
 	return false;
 }
 
-/* Has the program polled the completion of that WQE, or a later one's? */
-static bool is_polled(const struct eng_run *r, uint32_t index)
+/* It waits behind a WQE that is late: its completion cannot have been polled. */
+static bool is_waiting(const struct target *t)
 {
-	uint32_t last;
+	const struct watch *w = &watches[t->qpn % WATCHES];
+	uint32_t late = __atomic_load_n(&w->late, __ATOMIC_ACQUIRE);
 
-	return cause_last_polled(r->s, r->qp, r->qpn, &last) &&
-	       ((r->ci - index) & 0xffff) >= ((r->ci - last) & 0xffff);
+	return late && w->qpn == t->qpn && w->gen == t->gen &&
+	       is_since(t->step, step_at(w, late - 1)) &&
+	       __atomic_load_n(&w->late, __ATOMIC_ACQUIRE) == late;
+}
+
+/* The queue of another READ that is to fill this memory; SEG_NONE: none. */
+static uint32_t other_reader(const struct eng_run *r, uint64_t va, uint64_t len)
+{
+	for (uint32_t i = 0; i < TARGETS; i++) {
+		const struct target *t = &targets.at[i];
+
+		if (t->len && t->qpn != r->qpn && t->va < va + len && va < t->va + t->len &&
+		    is_waiting(t))
+			return t->qpn;
+	}
+	return SEG_NONE;
+}
+
+/* A READ that was just posted. */
+static void look_for_reads(const struct eng_run *r, const struct watch *w)
+{
+	const struct check_about a = {.kind = "QP", .number = r->qpn};
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+
+	if (atomic_exchange(&targets.busy, 1))
+		return;
+	for (uint32_t i = 0; i < r->local.n; i++) {
+		uint64_t va = r->local.v[i].va, len = r->local.v[i].len;
+		uint32_t other = other_reader(r, va, len);
+
+		if (other != SEG_NONE) {
+			cause_put_qp(&t, r->s, r->qp, r->qpn);
+			cause_put(
+				&t,
+				"RDMA_READ to memory at 0x%llx, which one of QP 0x%x fills that is "
+				"outstanding",
+				(unsigned long long)va, other);
+			check_say(CHECK_R_READ_TWICE, &a, "%s", line);
+		}
+		targets.at[targets.n++ % TARGETS] =
+			(struct target){r->qpn, r->qp->gen, step_at(w, r->ci), va, len};
+	}
+	atomic_store(&targets.busy, 0);
 }
 
 /* The request reads memory that an earlier one has not filled for sure. */
@@ -271,8 +343,8 @@ static void look_for_fence(struct eng_run *r, const struct watch *w)
 	if (LAYOUT_GET(wqe_ctrl, r->wqe, fm))
 		return;
 	for (uint32_t i = 0; i < READS; i++) {
-		if (!w->reads[i].len || !overlaps(r, w->reads[i].va, w->reads[i].len) ||
-		    is_polled(r, w->reads[i].index))
+		if (!w->reads[i].len || !is_since(w->reads[i].step, w->begin) ||
+		    !overlaps(r, w->reads[i].va, w->reads[i].len))
 			continue;
 		cause_put_qp(&t, r->s, r->qp, r->qpn);
 		cause_put(&t,
@@ -289,9 +361,10 @@ static void look_for_fence(struct eng_run *r, const struct watch *w)
 /* A WQE that was just posted. */
 static void look(struct eng_run *r, struct watch *w, bool is_read)
 {
-	if (is_read)
+	if (is_read) {
 		note_read(r, w);
-	else if (w->nreads)
+		look_for_reads(r, w);
+	} else if (w->nreads)
 		look_for_fence(r, w);
 }
 
@@ -331,8 +404,12 @@ static bool step(struct eng_run *r, struct watch *w, uint32_t pi)
 	}
 	if (mine)
 		w->late = 0;
-	if (!off || !find_memory(r, off, is_read))
+	if (!off)
 		return false;
+	if (!find_memory(r, off, is_read)) {
+		cause_note.was_good = mine;
+		return false;
+	}
 	if (mine) {
 		compare(r, w, is_read);
 		return false;
@@ -373,6 +450,7 @@ void watch_rung(struct eng_run *r)
 
 	if (!w)
 		return;
+	w->begin = step_at(w, atomic_load(&r->qp->sq_ci) & 0xffff);
 	if (w->late && r->waits_ready) {
 		w->rung[w->nrung % RUNG].end = end;
 		check_stack_take(&w->rung[w->nrung++ % RUNG].at);
@@ -386,8 +464,10 @@ bool watch_step(struct eng_run *r, uint32_t pi)
 	bool late;
 
 	check_posted(NULL);
+	cause_note.was_good = false;
 	if (!w)
 		return false;
+	count_step(r, w);
 	check_posted(stack_of(r, w));
 	late = step(r, w, pi);
 	atomic_store(&w->busy, 0);
