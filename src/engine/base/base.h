@@ -20,6 +20,8 @@
 #include "wire/wqe/wqe.h"
 
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 
 struct eng_link;
 struct eng_sender;
@@ -143,19 +145,21 @@ struct eng_target {
 	uint32_t cqn, pdn, uidx;
 };
 
-/* One run of a send queue, on the stack of the thread that rings. */
+/*
+ * One run of a send queue, on the stack of the thread that rings. eng_run_begin() clears it up to
+ * `path`; what follows is written before it is read.
+ */
 struct eng_run {
 	struct seg *s;
 	struct hw_qp *qp;
 	uint32_t qpn;
+	uint32_t waits;        /* CQ in which completions of this run wait; SEG_NONE: none */
 	struct seg_ring *ring; /* entry in the list of threads at work (running.c) */
 	const struct eng_transport *transport; /* row of qp's transport */
 	const struct eng_sender *sender;       /* its other one */
 	struct eng_target to;
-	uint32_t waits; /* CQ in which completions of this run wait; SEG_NONE: none */
-	uint32_t hdr;   /* bytes of the control segment and the transport's own segment */
-	uint32_t dest;  /* QPN or DCTN of the other end */
-	struct fab_path path, back; /* fabric paths of the request and of its answer */
+	uint32_t hdr;  /* bytes of the control segment and the transport's own segment */
+	uint32_t dest; /* QPN or DCTN of the other end */
 	/* The current WQE: */
 	const struct hw_qp_path *own; /* the path of qp on which the WQE is sent */
 	const struct hw_port *port;   /* the port of that path; NULL: there is none */
@@ -172,30 +176,40 @@ struct eng_run {
 	bool se;
 	bool waits_ready;   /* if the receiver is not ready, this thread waits (ready.c) */
 	uint8_t app_op;     /* app_op of the receive's CQE (tag matching); 0: none */
+	uint8_t format;     /* CQE_FORMAT_DATA_*: `answer` is for the CQE of this WQE */
 	uint32_t byte_cnt;  /* for the CQE of this WQE */
 	uint32_t rnr_timer; /* the peer's RNR timer, IBTA code */
 	enum eng_why why;
-	struct eng_sgl local, remote;
-	struct eng_atomic atomic;
+	enum eng_why late; /* why the answer was not stored, although the request was done */
+	enum eng_why cut;  /* why r->local has only the first whole packets of the message */
+	uint32_t part;     /* packets that have landed of a message that failed */
+	uint32_t
+		scatter; /* READ, atomic: offset of the first data segment, which gets the answer */
+	bool injected;   /* a rule of --inject has made its outcome (fault.c) */
+	bool lost;       /* the message is lost behind the sender (fault.c) */
+	bool mute;       /* the answer is, behind the responder (fault.c) */
+	uint32_t land;   /* so many packets land, and the rest is lost (fault.c); 0: all */
 	uint64_t was;    /* the old value of an atomic's word, in the requester's byte order */
 	uint64_t copied; /* bytes that a copy had done when it failed with -EFAULT */
-	uint32_t part;   /* packets that have landed of a message that failed */
-	/* READ, atomic: offset of the first data segment, which gets the answer */
-	uint32_t scatter;
-	enum eng_why late; /* why the answer was not stored, although the request was done */
-	uint8_t format; /* CQE_FORMAT_DATA_*: the answer is in `answer`, for the CQE of this WQE */
-	uint8_t answer[CQE_DATA_MAX];
-	bool injected;            /* a rule of --inject has made its outcome (fault.c) */
-	bool lost;                /* the message is lost behind the sender (fault.c) */
-	bool mute;                /* the answer is, behind the responder (fault.c) */
-	uint32_t land;            /* so many packets land, and the rest is lost (fault.c); 0: all */
-	enum eng_why cut;         /* why r->local has only the first whole packets of the message */
-	uint8_t rx[HW_RX_AHEAD];  /* copy of the receive WQE in work */
-	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
 	/* The data of the WQE at early_ci, read before an answer (early.c); bytes, 0: none. */
 	uint32_t early, early_ci;
+	struct fab_path path, back; /* fabric paths of the request and of its answer */
+	struct eng_sgl local, remote;
+	struct eng_atomic atomic;
+	uint8_t answer[CQE_DATA_MAX];
+	uint8_t rx[HW_RX_AHEAD];  /* copy of the receive WQE in work */
+	uint8_t wqe[ENG_MAX_WQE]; /* unwrapped */
 	uint8_t early_data[ENG_EARLY_MAX];
 };
+
+static inline void eng_run_begin(struct eng_run *r, struct seg *s, struct hw_qp *qp, uint32_t qpn)
+{
+	memset(r, 0, offsetof(struct eng_run, path));
+	r->s = s;
+	r->qp = qp;
+	r->qpn = qpn;
+	r->waits = SEG_NONE;
+}
 
 struct eng_cqe {
 	uint8_t data[CQE_DATA_MAX]; /* precedes `b` in memory if the format is DATA_64 */

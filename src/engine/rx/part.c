@@ -77,8 +77,10 @@ void part_pass_sent(struct seg *s, struct hw_qp *qp, uint32_t qpn)
 {
 	uint32_t pi = atomic_load(&qp->sq_pi), n = 0;
 	bool reads = false; /* for whose answers a fence waits */
-	struct eng_run r = {.s = s, .qp = qp, .qpn = qpn, .transport = eng_transport(qp)};
+	struct eng_run r;
 
+	eng_run_begin(&r, s, qp, qpn);
+	r.transport = eng_transport(qp);
 	for (r.ci = atomic_load(&qp->sq_ci) & 0xffff; r.ci != pi; r.ci = (r.ci + r.nbb) & 0xffff) {
 		enum eng_kind kind;
 

@@ -58,7 +58,7 @@ static bool early_read(struct eng_run *r, uint32_t off, uint8_t *data)
 
 void early_step(struct eng_run *r, uint32_t pi)
 {
-	struct eng_run next = {.s = r->s, .qp = r->qp, .qpn = r->qpn, .transport = r->transport};
+	struct eng_run next;
 	enum eng_kind kind = (enum eng_kind)eng_op(r->opcode)->kind;
 	uint32_t off;
 
@@ -66,6 +66,8 @@ void early_step(struct eng_run *r, uint32_t pi)
 	if (kind != ENG_K_READ && kind != ENG_K_ATOMIC)
 		return;
 	r->early = 0;
+	eng_run_begin(&next, r->s, r->qp, r->qpn);
+	next.transport = r->transport;
 	next.ci = (r->ci + r->nbb) & 0xffff;
 	if (next.ci == pi || sq_fetch(&next, pi))
 		return;

@@ -436,17 +436,8 @@ static void serve(struct seg *s, uint32_t qpn, uint32_t work, bool waits_ready)
 				  "a doorbell for QP 0x%x, which does not exist", qpn);
 		return;
 	}
-	r.s = s;
-	r.qp = qp;
-	r.qpn = qpn;
-	r.app_op = 0;
-	r.cut = ENG_W_NONE; /* a FIN is not cut */
-	r.part = 0;
-	r.injected = r.lost = r.mute = false;
-	r.land = 0;
-	r.waits = SEG_NONE;
+	eng_run_begin(&r, s, qp, qpn);
 	r.waits_ready = waits_ready;
-	r.early = 0;
 	do {
 		int rc;
 

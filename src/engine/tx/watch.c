@@ -372,11 +372,13 @@ static void look(struct eng_run *r, struct watch *w, bool is_read)
 static __attribute__((noinline)) void look_ahead(const struct eng_run *r, struct watch *w,
 						 uint32_t pi)
 {
-	struct eng_run next = {
-		.s = r->s, .qp = r->qp, .qpn = r->qpn, .ring = r->ring, .transport = r->transport};
+	struct eng_run next;
 	bool is_read;
 	uint32_t off;
 
+	eng_run_begin(&next, r->s, r->qp, r->qpn);
+	next.ring = r->ring;
+	next.transport = r->transport;
 	w->seen = pi;
 	for (next.ci = (r->ci + r->nbb) & 0xffff; next.ci != pi && !sq_fetch(&next, pi);
 	     next.ci = (next.ci + next.nbb) & 0xffff) {
