@@ -101,6 +101,8 @@ static int read_suppressions(struct check_reader *c, const char *path)
 		return prog_fail("check: cannot read %s: %s", path, strerror(errno));
 	for (unsigned int n = 1; !r && fgets(line, sizeof(line), f); n++)
 		r = read_suppression(c, path, n, line);
+	if (!r && ferror(f))
+		r = prog_fail("check: cannot read %s: %s", path, strerror(errno));
 	fclose(f);
 	return r;
 }
@@ -263,9 +265,11 @@ static void add_stack(struct json_object *o, const char *name, const struct stac
 {
 	struct json_object *list;
 
-	json_object_object_del(o, name);
-	if (!t->n)
+	/* The modules' names are in the list that this one replaces. */
+	if (!t->n) {
+		json_object_object_del(o, name);
 		return;
+	}
 	list = json_object_new_array();
 	for (size_t i = 0; i < t->n; i++) {
 		const struct symbol *s = &t->at[i];

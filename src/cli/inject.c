@@ -74,6 +74,8 @@ int inject_file(struct cli_options *o, const char *path)
 		snprintf(from, sizeof(from), "%s:%zu", path, number);
 		r = fault_option(o, from, rule);
 	}
+	if (!r && ferror(f))
+		r = prog_fail("%s: --inject-file: %s: %s", o->verb, path, strerror(errno));
 	free(line);
 	if (f != stdin)
 		fclose(f);

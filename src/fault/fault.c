@@ -328,6 +328,17 @@ uint64_t fault_cable(struct seg *s, const struct fault_moment *m, uint64_t from,
 	return from;
 }
 
+bool fault_acts(const struct seg *s)
+{
+	seg_for_each_live (s, SEG_T_FAULT, i) {
+		const struct hw_fault *f = hw_fault(s, i);
+
+		if (f && f->sel.moment >= HW_MOMENTS)
+			return true;
+	}
+	return false;
+}
+
 bool fault_hit(struct seg *s, const struct fault_moment *m, struct hw_fault_effect *e)
 {
 	bool hit = false;

@@ -122,6 +122,8 @@ bool fault_does(const struct hw_fault_effect *e, enum fault_what w, uint64_t *va
 bool fault_is_of(const struct seg *s, const struct hw_fault *f, const struct fault_end *e);
 /* Tells traces and captures that it fires now. */
 void fault_fired(const struct seg *s, const struct hw_fault *f);
+/* Is there a rule that does something to a process, a port, an adapter or an object? */
+bool fault_acts(const struct seg *s);
 /* The bits of seg_hdr.faults, after the rules have changed. The supervisor's. */
 void fault_set_waits(struct seg *s);
 

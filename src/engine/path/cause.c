@@ -6,6 +6,7 @@
  * ports: what it reads of a peer may have changed since.
  */
 #include "engine/path/cause.h"
+#include "fault/fault.h"
 #include "check/check.h"
 #include "engine/path/link.h"
 #include "engine/base/transport.h"
@@ -698,7 +699,8 @@ static void check_cause(const struct eng_run *r, uint8_t rule, uint64_t key,
 				      .key = key,
 				      .elsewhere = r->qp->mem.slot != r->s->self};
 
-	if (rule && !r->injected && !r->lost && !r->land)
+	/* What a rule does to ports, adapters and objects is no mistake of the program. */
+	if (rule && !r->injected && !r->lost && !r->land && !fault_acts(r->s))
 		check_say((enum check_rule_id)(rule - 1), &a, "%s", t->buf);
 }
 

@@ -27,6 +27,7 @@
 #define LATE_CPU_NS 100000 /* time of a processor that the poster uses meanwhile */
 #define LOOK_NS 50000      /* between two looks at it */
 #define LATE_MAX_NS NSEC_PER_SEC
+#define HURRY_TRIES 100000u         /* a thread that was killed while it looked is no hang */
 #define SUM_MAX (UINT64_C(1) << 20) /* bytes of a message that are compared */
 
 struct watch {
@@ -493,8 +494,12 @@ static bool hurry(const struct hw_qp *qp, uint32_t qpn, uint32_t *index)
 	struct watch *w = &watches[qpn % WATCHES];
 	bool late;
 
-	if (atomic_exchange(&w->busy, 1))
-		return false;
+	/* A thread is looking at a work request, which ends: signals are blocked. */
+	for (uint32_t i = 0; atomic_exchange(&w->busy, 1); i++) {
+		if (i == HURRY_TRIES)
+			return false;
+		sys_call(SYS_sched_yield);
+	}
 	late = w->qpn == qpn && w->gen == qp->gen && w->late;
 	if (late) {
 		*index = w->late - 1;
