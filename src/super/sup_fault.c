@@ -117,14 +117,12 @@ static void finish(struct sup *sup, const struct sup_later *l)
 		sup_hca_return(sup, l->what);
 }
 
-/* `what.at` is as its rule says it; how long a fault lasts is the fabric's time. */
-static void later(struct sup *sup, struct sup_later what)
+/* In `ns` from now on, as the rule says it; how long a fault lasts is the fabric's time. */
+static void later(struct sup *sup, uint64_t now, uint64_t ns, struct sup_later what)
 {
 	struct sup_later *l = malloc(sizeof(*l));
-	uint64_t now = clock_now_ns();
 
-	if (what.at > now)
-		what.at = now + hw_timer_ns(&sup->seg, what.at - now);
+	what.at = now + hw_timer_ns(&sup->seg, ns);
 
 	if (!l) { /* too early, rather than never */
 		finish(sup, &what);
@@ -172,10 +170,8 @@ static uint32_t act_processes(struct sup *sup, const struct hw_fault *f, uint64_
 		}
 		signal_slot(sup, i, p->gen, stop ? SIGSTOP : SIGKILL);
 		if (stop)
-			later(sup, (struct sup_later){.at = now + ns,
-						      .kind = LATER_CONTINUE,
-						      .what = i,
-						      .gen = p->gen});
+			later(sup, now, ns,
+			      (struct sup_later){.kind = LATER_CONTINUE, .what = i, .gen = p->gen});
 	}
 	return n;
 }
@@ -281,7 +277,7 @@ static bool act_port(struct sup *sup, const struct hw_fault *f, uint32_t port, u
 		sup_plug(sup, port, true);
 	} else if (fault_does(&f->does, FAULT_FLAP, &v)) {
 		sup_plug(sup, port, false);
-		later(sup, (struct sup_later){.at = now + v, .kind = LATER_PLUG, .what = port});
+		later(sup, now, v, (struct sup_later){.kind = LATER_PLUG, .what = port});
 	} else if (fault_does(&f->does, FAULT_PKEY, &v)) {
 		set_pkey(&sup->seg, port, (uint32_t)(v >> 32), (uint16_t)v);
 	} else if (fault_does(&f->does, FAULT_GID, &v)) {
@@ -364,8 +360,7 @@ static uint32_t act_devices(struct sup *sup, const struct hw_fault *f, uint64_t 
 			continue;
 		n++;
 		if (v)
-			later(sup,
-			      (struct sup_later){.at = now + v, .kind = LATER_RETURN, .what = i});
+			later(sup, now, v, (struct sup_later){.kind = LATER_RETURN, .what = i});
 	}
 	sup_sweep(sup);
 	return n;
