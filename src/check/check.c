@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Owns which reports this process has made. Called by the layers of the device while the topic is
- * on; it uses neither malloc nor stdio, and reads /proc/self/maps, as only a report needs it.
+ * on; it uses neither malloc nor stdio, and reads /proc/thread-self/maps, as only a report needs it.
  */
 #include "check/check.h"
 #include "util/fmt.h"
+#include "util/num.h"
 #include "util/rec.h"
 #include "util/sys.h"
 #include "util/tls.h"
@@ -103,22 +104,6 @@ static void maps_skip(struct maps *m)
 	memmove(m->text, m->text + n, m->n);
 }
 
-static uint64_t hex_at(const char **p)
-{
-	uint64_t v = 0;
-
-	for (;; ++*p) {
-		char c = **p;
-
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (uint64_t)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			v = v << 4 | (uint64_t)(c - 'a' + 10);
-		else
-			return v;
-	}
-}
-
 #define WHERE 300
 struct frames {
 	char where[CHECK_FRAMES][WHERE];
@@ -128,12 +113,9 @@ struct frames {
 static void find_frames(const char *line, const struct check_stack *t, struct frames *f)
 {
 	const char *p = line, *path;
-	uint64_t low = hex_at(&p), high, off;
+	uint64_t low = num_in_base(p, 16, &p), high = num_in_base(p + 1, 16, &p), off;
 
-	p++;
-	high = hex_at(&p);
-	p += 6; /* blank, four rights, blank */
-	off = hex_at(&p);
+	off = num_in_base(p + 6, 16, &p); /* behind a blank, four rights, a blank */
 	path = memchr(p, '/', (size_t)((const char *)strchr(p, '\n') - p));
 	for (uint32_t i = 0; path && i < t->n; i++)
 		if (t->at[i] >= low && t->at[i] < high)
@@ -153,7 +135,7 @@ static void put_stack(struct rec *r, const char *name, const struct check_stack 
 	f = sys_mmap(NULL, sizeof(*f), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (sys_is_err(f))
 		return;
-	m.fd = sys_openat(AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	m.fd = sys_openat(AT_FDCWD, "/proc/thread-self/maps", O_RDONLY | O_CLOEXEC, 0);
 	while (m.fd >= 0 && (line = maps_line(&m))) {
 		find_frames(line, t, f);
 		maps_skip(&m);

@@ -345,27 +345,21 @@ void check_line(void *reader, const char *line)
 	json_object_put(o);
 }
 
+static void take_left(void *reader, const char *text)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "what",
+			       json_object_new_string(check_rule_at(CHECK_R_LEAK)->name));
+	json_object_object_add(o, "text", json_object_new_string(text));
+	take_report(reader, o);
+	json_object_put(o);
+}
+
 void check_left(struct check_reader *c, const struct seg *s)
 {
-	const struct check_rule *rule = check_rule_at(CHECK_R_LEAK);
-
 	pthread_mutex_lock(&c->lock);
-	seg_for_each_live (s, SEG_T_HCA, i) {
-		const struct hw_told *e;
-		unsigned int at = 0;
-
-		while ((e = hw_told_next(hw_tolds(s, i), &at))) {
-			struct json_object *o;
-
-			if (e->kind != HW_TOLD_LEFT)
-				continue;
-			o = json_object_new_object();
-			json_object_object_add(o, "what", json_object_new_string(rule->name));
-			json_object_object_add(o, "text", json_object_new_string(e->text));
-			take_report(c, o);
-			json_object_put(o);
-		}
-	}
+	hw_told_each(s, HW_TOLD_LEFT, take_left, c);
 	pthread_mutex_unlock(&c->lock);
 }
 

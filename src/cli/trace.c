@@ -127,24 +127,21 @@ int trace_prepare(struct cli_options *o, const char *verb)
 	return 0;
 }
 
+static void put_left(void *ctx, const char *text)
+{
+	struct rec r;
+
+	rec_begin(&r, LOG_FW, hw_told_words[HW_TOLD_LEFT], 0);
+	rec_say(&r, "objects", ": ", text);
+	rec_end(&r);
+}
+
 /* A line for what each program has left, which only the supervisor knows: it writes them itself. */
 void trace_left(const struct seg *s)
 {
 	log_init(); /* as trace_prepare() has told the command */
-	seg_for_each_live (s, SEG_T_HCA, i) {
-		const struct hw_told *e;
-		unsigned int at = 0;
-
-		while (TRACE_ON(LOG_FW) && (e = hw_told_next(hw_tolds(s, i), &at))) {
-			struct rec r;
-
-			if (e->kind != HW_TOLD_LEFT)
-				continue;
-			rec_begin(&r, LOG_FW, hw_told_words[e->kind], 0);
-			rec_say(&r, "objects", ": ", e->text);
-			rec_end(&r);
-		}
-	}
+	if (TRACE_ON(LOG_FW))
+		hw_told_each(s, HW_TOLD_LEFT, put_left, NULL);
 	log_finish();
 }
 

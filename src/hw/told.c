@@ -78,3 +78,16 @@ const struct hw_told *hw_told_next(const struct hw_tolds *t, unsigned int *i)
 	}
 	return NULL;
 }
+
+void hw_told_each(const struct seg *s, enum hw_told_kind kind,
+		  void (*each)(void *ctx, const char *text), void *ctx)
+{
+	seg_for_each_live (s, SEG_T_HCA, i) {
+		const struct hw_told *e;
+		unsigned int at = 0;
+
+		while ((e = hw_told_next(hw_tolds(s, i), &at)))
+			if (e->kind == kind)
+				each(ctx, e->text);
+	}
+}

@@ -53,5 +53,8 @@ void hw_tell(const struct seg *s, uint32_t hca, enum hw_told_kind kind, uint64_t
 void hw_tell_words(const struct seg *s, uint32_t hca, enum hw_told_kind kind, const char *text);
 /* The next text that is there from entry *i on, which becomes the one behind it; NULL: none. */
 const struct hw_told *hw_told_next(const struct hw_tolds *t, unsigned int *i);
+/* Calls `each` with every text of a kind, of all adapters. */
+void hw_told_each(const struct seg *s, enum hw_told_kind kind,
+		  void (*each)(void *ctx, const char *text), void *ctx);
 
 #endif

@@ -84,6 +84,16 @@ static inline uint32_t eng_wqe_header(const struct eng_run *r)
 	return r->bytes < bytes ? 0 : bytes;
 }
 
+/* The offset of the data segments of a SEND, WRITE or READ; 0: it is none, or is too short. */
+static inline uint32_t eng_wqe_data(const struct eng_run *r)
+{
+	uint32_t kind = eng_op(r->opcode)->kind, hdr = eng_wqe_header(r);
+
+	if (!hdr || (kind != ENG_K_SEND && kind != ENG_K_WRITE && kind != ENG_K_READ))
+		return 0;
+	return kind == ENG_K_SEND ? hdr : hdr + WQE_SEG;
+}
+
 /* Under the lock of r->dest's QP: does the QP exist, and does it receive from this transport? */
 static inline bool eng_is_responder(const struct eng_run *r, const struct hw_qp *peer)
 {

@@ -16,12 +16,10 @@
 /* The offset of its data segments, if it is a request that reads memory, without a fence; 0. */
 static uint32_t data_of(const struct eng_run *r)
 {
-	enum eng_kind kind = (enum eng_kind)eng_op(r->opcode)->kind;
-	uint32_t hdr = eng_wqe_header(r);
-
-	if (!hdr || LAYOUT_GET(wqe_ctrl, r->wqe, fm) || r->opcode == WQE_OP_SEND_INVAL)
+	if (LAYOUT_GET(wqe_ctrl, r->wqe, fm) || r->opcode == WQE_OP_SEND_INVAL ||
+	    eng_op(r->opcode)->kind == ENG_K_READ)
 		return 0;
-	return kind == ENG_K_SEND ? hdr : kind == ENG_K_WRITE ? hdr + WQE_SEG : 0;
+	return eng_wqe_data(r);
 }
 
 /* Has this thread read the data of the WQE at r->ci? Then it becomes inline data. */

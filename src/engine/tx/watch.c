@@ -94,19 +94,31 @@ static struct watch *watch_of(const struct eng_run *r)
 	return w;
 }
 
+/* A rule that the queue's program breaks: "QP ...: " and the sentence. */
+static __attribute__((format(printf, 6, 7))) void say(const struct seg *s, const struct hw_qp *qp,
+						      uint32_t qpn, enum check_rule_id rule,
+						      uint64_t key, const char *f, ...)
+{
+	const struct check_about a = {.kind = "QP", .number = qpn, .key = key};
+	char line[CAUSE_TEXT];
+	struct cause_text t = {line, sizeof(line), 0};
+	va_list ap;
+
+	cause_put_qp(&t, s, qp, qpn);
+	va_start(ap, f);
+	fmt_v(line + t.n, sizeof(line) - t.n, f, ap);
+	va_end(ap);
+	check_say(rule, &a, "%s", line);
+}
+
 /* ---- memory */
 
 /* The offset of the segments with the request's memory; 0: it has none, or not so plain. */
 static uint32_t memory_of(const struct eng_run *r, bool *is_read)
 {
-	enum eng_kind kind = (enum eng_kind)eng_op(r->opcode)->kind;
-	uint32_t hdr = eng_wqe_header(r), off;
+	uint32_t off = eng_wqe_data(r);
 
-	*is_read = kind == ENG_K_READ;
-	off = !hdr                              ? 0
-	      : kind == ENG_K_SEND              ? hdr
-	      : kind == ENG_K_WRITE || *is_read ? hdr + WQE_SEG
-						: 0;
+	*is_read = eng_op(r->opcode)->kind == ENG_K_READ;
 	return off <= r->bytes && eng_accepts(r->transport, r->opcode) ? off : 0;
 }
 
@@ -229,20 +241,15 @@ static bool begin_late(struct eng_run *r, struct watch *w)
 
 static void compare(struct eng_run *r, const struct watch *w, bool is_read)
 {
-	const struct check_about a = {.kind = "QP", .number = r->qpn, .key = w->address};
-	char line[CAUSE_TEXT];
-	struct cause_text t = {line, sizeof(line), 0};
 	uint64_t sum;
 
 	if (!sum_memory(r, &sum) || sum == w->sum)
 		return;
-	cause_put_qp(&t, r->s, r->qp, r->qpn);
-	cause_put(&t,
-		  "%s: memory at 0x%llx, %llu bytes in all, changed after the post and before "
-		  "the completion",
-		  wqe_opcode_name((uint8_t)r->opcode), (unsigned long long)w->address,
-		  (unsigned long long)r->local.len);
-	check_say(is_read ? CHECK_R_READ_WRITTEN : CHECK_R_SEND_CHANGED, &a, "%s", line);
+	say(r->s, r->qp, r->qpn, is_read ? CHECK_R_READ_WRITTEN : CHECK_R_SEND_CHANGED, w->address,
+	    "%s: memory at 0x%llx, %llu bytes in all, changed after the post and before "
+	    "the completion",
+	    wqe_opcode_name((uint8_t)r->opcode), (unsigned long long)w->address,
+	    (unsigned long long)r->local.len);
 }
 
 /* ---- fences */
@@ -309,25 +316,17 @@ static uint32_t other_reader(const struct eng_run *r, uint64_t va, uint64_t len)
 /* A READ that was just posted. */
 static void look_for_reads(const struct eng_run *r, const struct watch *w)
 {
-	const struct check_about a = {.kind = "QP", .number = r->qpn};
-	char line[CAUSE_TEXT];
-	struct cause_text t = {line, sizeof(line), 0};
-
 	if (atomic_exchange(&targets.busy, 1))
 		return;
 	for (uint32_t i = 0; i < r->local.n; i++) {
 		uint64_t va = r->local.v[i].va, len = r->local.v[i].len;
 		uint32_t other = other_reader(r, va, len);
 
-		if (other != SEG_NONE) {
-			cause_put_qp(&t, r->s, r->qp, r->qpn);
-			cause_put(
-				&t,
-				"RDMA_READ to memory at 0x%llx, which one of QP 0x%x fills that is "
-				"outstanding",
-				(unsigned long long)va, other);
-			check_say(CHECK_R_READ_TWICE, &a, "%s", line);
-		}
+		if (other != SEG_NONE)
+			say(r->s, r->qp, r->qpn, CHECK_R_READ_TWICE, 0,
+			    "RDMA_READ to memory at 0x%llx, which one of QP 0x%x fills that is "
+			    "outstanding",
+			    (unsigned long long)va, other);
 		targets.at[targets.n++ % TARGETS] =
 			(struct target){r->qpn, r->qp->gen, step_at(w, r->ci), va, len};
 	}
@@ -337,22 +336,16 @@ static void look_for_reads(const struct eng_run *r, const struct watch *w)
 /* The request reads memory that an earlier one has not filled for sure. */
 static void look_for_fence(struct eng_run *r, const struct watch *w)
 {
-	const struct check_about a = {.kind = "QP", .number = r->qpn};
-	char line[CAUSE_TEXT];
-	struct cause_text t = {line, sizeof(line), 0};
-
 	if (LAYOUT_GET(wqe_ctrl, r->wqe, fm))
 		return;
 	for (uint32_t i = 0; i < READS; i++) {
 		if (!w->reads[i].len || !is_since(w->reads[i].step, w->begin) ||
 		    !overlaps(r, w->reads[i].va, w->reads[i].len))
 			continue;
-		cause_put_qp(&t, r->s, r->qp, r->qpn);
-		cause_put(&t,
-			  "%s of memory at 0x%llx, which an RDMA_READ posted before is to fill and "
-			  "whose completion was not polled, without IBV_SEND_FENCE",
-			  wqe_opcode_name((uint8_t)r->opcode), (unsigned long long)w->reads[i].va);
-		check_say(CHECK_R_FENCE, &a, "%s", line);
+		say(r->s, r->qp, r->qpn, CHECK_R_FENCE, 0,
+		    "%s of memory at 0x%llx, which an RDMA_READ posted before is to fill and "
+		    "whose completion was not polled, without IBV_SEND_FENCE",
+		    wqe_opcode_name((uint8_t)r->opcode), (unsigned long long)w->reads[i].va);
 		return;
 	}
 }
@@ -511,18 +504,13 @@ static bool hurry(const struct hw_qp *qp, uint32_t qpn, uint32_t *index)
 
 void watch_finish(struct seg *s, struct hw_qp *qp, uint32_t qpn, bool is_freed)
 {
-	const struct check_about a = {.kind = "QP", .number = qpn};
-	char line[CAUSE_TEXT];
-	struct cause_text t = {line, sizeof(line), 0};
 	uint32_t index;
 
 	if (!hurry(qp, qpn, &index))
 		return;
-	if (is_freed) {
-		cause_put_qp(&t, s, qp, qpn);
-		cause_put(&t, "ended before work request %u was completed", index);
-		check_say(CHECK_R_UNDONE, &a, "%s", line);
-	}
+	if (is_freed)
+		say(s, qp, qpn, CHECK_R_UNDONE, 0, "ended before work request %u was completed",
+		    index);
 	atomic_store(&qp->park_deadline, 0);
 	sq_resume(s, qpn);
 }
